@@ -107,7 +107,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
             }
             const bool takes_commands = command->get_require_subcommand_max() > 0 && !command->get_subcommands({}).empty();
             if (command == &app && word != words.front())
-                for (const std::string_view ending : {".cu", ".ptx", ".host", ".tape", ".lockstep"})
+                for (const std::string_view ending : {".cu", ".ptx", ".host", ".tape", ".lockstep", ".toml"})
                     if (const auto file = std::ranges::find_if(words, [&](const auto& w) { return w.ends_with(ending); });
                         file != words.end() && file != words.begin() && words.front().starts_with("--"))
                         return fmt::format("the file comes first, its options behind it: lockstep {} {}", *file,
@@ -155,7 +155,7 @@ void refuse_options_as_values(CLI::App& command) {
 bool opens_in_the_app(const std::string& word) {
     const std::string extension = std::filesystem::path(word).extension().string();
     return extension == ".lockstep" || extension == ".cu" || extension == ".ptx" || extension == ".host" ||
-           extension == ".tape";
+           extension == ".tape" || extension == ".toml";
 }
 
 void read_size(const std::string& text, gui::AppOptions& options) {
@@ -201,7 +201,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open,
                            "open this .cu, .ptx, .host or .tape file in the Kernel workspace; or a .lockstep, a run that "
-                           "somebody saved");
+                           "somebody saved; or a .toml, a GPU of your own, the design of a puzzle in its puzzle");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
         command.add_option("--gpu", picture.gpu, "run on this GPU: a name, or a file of your own, mine.toml");
         command.add_option("--ranks", picture.ranks, "run the Training workspace's step on so many ranks too: 1, 2, 4 or 8")

@@ -23,10 +23,12 @@
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 #include "core/base/missing_file.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "core/system/desktop.h"
 #include "core/system/system.h"
 #include "lessons/player/certificate/certificate.h"
+#include "lessons/player/puzzles/design_file.h"
 #include "lessons/player/puzzles/puzzle.h"
 
 namespace lockstep::gui {
@@ -259,6 +261,15 @@ AppOptions completed(AppOptions options, const Remembered& kept) {
     return options;
 }
 
+// From 1: that of "build.12", else the one that the GPU's file is a design for, else the first.
+int puzzle_of(const AppOptions& options) {
+    if (const auto [place, page] = page_of(options.view); place != options.view) return page;
+    if (!model::is_gpu_file(options.gpu)) return 1;
+    const std::vector<std::filesystem::path> files = lessons::puzzle_files();
+    const auto at = std::ranges::find(files, lessons::puzzle_of_design(options.gpu));
+    return at == files.end() ? 1 : static_cast<int>(at - files.begin()) + 1;
+}
+
 // What the session begins with. `still`: for a picture or text, not for a window.
 SessionOptions scene_of(const AppOptions& options, bool still, const Remembered& kept) {
     SessionOptions scene;
@@ -281,7 +292,7 @@ SessionOptions scene_of(const AppOptions& options, bool still, const Remembered&
     const std::optional<Workspace> asked = workspace_of(options.view);
     scene.own_kernel = scene.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
     scene.build = scene.lesson.empty() && asked == Workspace::build;
-    scene.puzzle = page_of(options.view).second;
+    scene.puzzle = puzzle_of(options);
     scene.cluster = scene.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
     return scene;
 }
@@ -469,9 +480,17 @@ static AppOptions with_sheet(AppOptions options) {
     return options;
 }
 
+// A GPU's file as what is opened: the GPU that all runs on, and the design of a puzzle opens there.
+static AppOptions with_design(AppOptions options) {
+    if (!model::is_gpu_file(options.open)) return options;
+    options.gpu = std::exchange(options.open, {});
+    if (options.view.empty() && !lessons::puzzle_of_design(options.gpu).empty()) options.view = "build";
+    return options;
+}
+
 int run_app(const AppOptions& given) {
     system::give_memory_back();
-    const AppOptions asked = with_sheet(given);
+    const AppOptions asked = with_design(with_sheet(given));
     const bool still = !asked.save_run.empty() || !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
     const std::filesystem::path remembered = system::state_folder() / "remembered.json";
     const RememberedRead before = still || !has_display() ? RememberedRead() : read_remembered(remembered);

@@ -177,6 +177,7 @@ void Session::post(Request request) {
         if (manner.interrupts) worker_->job.request_stop();
         if (manner.stops_step) worker_->stepping.request_stop();
         if (!manner.keeps_replay) worker_->looking.request_stop();
+        if (std::holds_alternative<ask::RunDesign>(request)) worker_->design_asked = std::chrono::steady_clock::now();
         worker_->queue.push_back(std::move(request));
     }
     worker_->wake.notify_all();

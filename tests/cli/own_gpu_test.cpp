@@ -126,7 +126,7 @@ TEST_CASE("a sweep runs a grid of designs and writes them, with what was refused
     CHECK(on_stdout.out.starts_with("design,sms,time_us,"));
     CHECK(std::ranges::count(on_stdout.out, '\n') == 3);
     has(lockstep_command("sweep waits --vary sms=1,2 --csv - --json -").err, "only one of --csv, --svg and --json");
-    has(lockstep_command("puzzle list --json").err, "unknown option --json; 'lockstep puzzle list --help' lists them");
+    has(lockstep_command("puzzle list --jsn -").err, "unknown option --jsn, did you mean '--json'?");
     has(lockstep_command("sweep " + add + " --vary smss=1,2").err, "unknown figure 'smss' of a GPU, did you mean 'sms'?");
     has(lockstep_command("sweep " + add + " --vary sms=4..1").err, "ends before it begins");
     has(lockstep_command("sweep " + add + " --vary sms=1..1000:1 --vary l2_mb=1..64:1").err, "more than 20000 designs");
@@ -148,6 +148,10 @@ TEST_CASE("puzzles are listed, shown, begun and judged") {
     CHECK(swept["designs"].size() == 2);
     CHECK(swept["process"] == "7nm");
     has(lockstep_command("puzzle list").out, "02_one_more_of_what");
+    const auto listed = nlohmann::json::parse(lockstep_command("puzzle list --json -").out).at("puzzles");
+    REQUIRE(listed.size() == 12);
+    CHECK(listed.at(1).at("puzzle") == "02_one_more_of_what");
+    for (const auto& puzzle : listed) CHECK((!puzzle.at("free").empty() && !puzzle.at("budget").empty()));
     const auto shown = nlohmann::json::parse(lockstep_command("puzzle show waits --json -").out);
     CHECK(shown["thresholds"]["gold_us"] < shown["thresholds"]["bronze_us"]);
     const std::string file = (scratch() / "waits.toml").string();
@@ -249,6 +253,7 @@ TEST_CASE("the app runs on a GPU of one's own, and refuses one that there is not
     REQUIRE(design.status == 0);
     has(design.out, "resident warps an SM 5");
     has(design.out, "design 2 (on show)");
+    has(lockstep_command(file + " --describe").out, "resident warps an SM 5");  // by its name alone, too
     // And what it may not have is said in another one.
     const Outcome other = lockstep_command("app --gpu " + file + " --view build.2 --describe");
     CHECK(other.status == 0);

@@ -34,13 +34,32 @@ std::string budget_text(const lessons::Puzzle& puzzle) {
     return text;
 }
 
-void list_puzzles() {
+// What the card says without a run.
+Json puzzle_json(const lessons::Puzzle& puzzle) {
+    Json json = {{"puzzle", puzzle.id},    {"title", puzzle.title},           {"question", puzzle.question},
+                 {"gpu", puzzle.gpu},      {"kernel", puzzle.kernel},         {"grid", puzzle.grid},
+                 {"block", puzzle.block},  {"process", puzzle.process->name}, {"budget", Json::object()},
+                 {"free", Json::object()}, {"start", Json::object()},         {"hints", puzzle.hints}};
+    if (puzzle.most_mm2 > 0) json["budget"]["mm2"] = puzzle.most_mm2;
+    if (puzzle.most_watts > 0) json["budget"]["watts"] = puzzle.most_watts;
+    for (const auto& free : puzzle.free) json["free"][free.field] = {free.least, free.most};
+    for (const auto& [field, value] : puzzle.start) json["start"][field] = value;
+    return json;
+}
+
+void list_puzzles(const PuzzleAsked& asked) {
     std::vector<lessons::Puzzle> puzzles;
     size_t names = 0, titles = 0;
     for (const std::filesystem::path& file : lessons::puzzle_files()) {
         puzzles.push_back(lessons::puzzle_named(file.string()).value());
         names = std::max(names, puzzles.back().id.size());
         titles = std::max(titles, puzzles.back().title.size());
+    }
+    if (!asked.json.empty()) {
+        Json json = {{"puzzles", Json::array()}};
+        for (const lessons::Puzzle& puzzle : puzzles) json["puzzles"].push_back(puzzle_json(puzzle));
+        write_json(json, asked.json);
+        if (asked.json == "-") return;
     }
     for (const lessons::Puzzle& puzzle : puzzles)
         fmt::print("{:<{}}  {:<{}}  {}\n", puzzle.id, names, puzzle.title, titles, budget_text(puzzle));
@@ -97,16 +116,9 @@ void show_puzzle(const PuzzleAsked& asked) {
     const lessons::Thresholds t = lessons::thresholds_of(puzzle, launch);
     const scene::DesignRun start = scene::run_design(lessons::design_of(puzzle, {}), launch);
     if (!asked.json.empty()) {
-        Json json = {{"puzzle", puzzle.id},    {"title", puzzle.title},           {"question", puzzle.question},
-                     {"gpu", puzzle.gpu},      {"kernel", puzzle.kernel},         {"grid", puzzle.grid},
-                     {"block", puzzle.block},  {"process", puzzle.process->name}, {"budget", Json::object()},
-                     {"free", Json::object()}, {"start", Json::object()},         {"thresholds", thresholds_json(t)},
-                     {"hints", puzzle.hints}};
+        Json json = puzzle_json(puzzle);
         json["begins"] = {{"time_us", start.time_us}, {"estimated_mm2", start.mm2}, {"estimated_watts", start.watts}};
-        if (puzzle.most_mm2 > 0) json["budget"]["mm2"] = puzzle.most_mm2;
-        if (puzzle.most_watts > 0) json["budget"]["watts"] = puzzle.most_watts;
-        for (const auto& free : puzzle.free) json["free"][free.field] = {free.least, free.most};
-        for (const auto& [field, value] : puzzle.start) json["start"][field] = value;
+        json["thresholds"] = thresholds_json(t);
         write_json(json, asked.json);
         if (asked.json == "-") return;
     }
@@ -169,8 +181,10 @@ int check_puzzle(const PuzzleAsked& asked) {
 void add_puzzle(const Command& app, int& status) {
     const Command command = app.add_subcommand("puzzle", "build a GPU for a kernel, within a budget of area and power");
     command.require_subcommand();
-    command.add_subcommand("list", "the puzzles").callback(list_puzzles);
     auto asked = std::make_shared<PuzzleAsked>();
+    const Command list = command.add_subcommand("list", "the puzzles");
+    list.add_option("--json", asked->json, "write them as JSON; '-' for stdout");
+    list.callback([asked] { list_puzzles(*asked); });
     const Command show = command.add_subcommand("show", "the question, the budget, what may change, and the medals");
     show.add_option("NAME", asked->name, "a puzzle's name, or a file").required();
     show.add_option("--json", asked->json, "write it as JSON; '-' for stdout");

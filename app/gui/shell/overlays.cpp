@@ -84,7 +84,7 @@ constexpr struct {
                 {"Y  X", "Kernel: try the first finding; swap the runs A and B"},
                 {"Ctrl Page Up  Down", "Kernel: the program's file before, next file"},
                 {"Y  H", "Build: how much, then try what to change next; a hint"},
-                {"Ctrl Z", "Build: the design before"},
+                {"C  Ctrl Z", "Build: compare with another design; the design before"},
                 {",  .", "play slower, faster"},
                 {"G", "go to a cycle by its number"},
                 {"T", "next theme"},

@@ -13,8 +13,10 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/lesson/certificate.h"
 #include "core/base/diagnostic.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/scene/tape/tape_program.h"
 #include "lessons/player/glossary/glossary.h"
+#include "lessons/player/puzzles/design_file.h"
 
 namespace lockstep::gui {
 
@@ -122,7 +124,7 @@ void Shell::bring_source() {
         session.post(ask::Bring{*wanted}), asked_source_ = wanted;
 }
 
-// Files that were dropped onto the window: kernels. What is wrong with any of them is said together.
+// Files that were dropped onto the window: kernels, runs, designs of a GPU. What is wrong with any of them is said together.
 void Shell::open_files(const std::vector<std::string>& files) {
     session.post(ask::Dismiss{});  // what was wrong with earlier ones
     std::string told;
@@ -133,6 +135,20 @@ void Shell::open_files(const std::vector<std::string>& files) {
                 open_run(run.value());
             else
                 tell(render(run.error()));
+            continue;
+        }
+        if (model::is_gpu_file(file)) {  // the design of a puzzle opens there, any other becomes the GPU of all workspaces
+            const Result<model::GpuSpec> gpu = model::gpu_named(file);
+            const std::filesystem::path puzzle = lessons::puzzle_of_design(file);
+            if (!gpu) {
+                tell(render(gpu.error()));
+            } else if (puzzle.empty()) {
+                session.post(ask::SetGpu{file});
+            } else {
+                choose_workspace(Workspace::build);
+                session.build.begin_with(gpu.value());
+                session.build.open(session, puzzle.string());
+            }
             continue;
         }
         if (const auto problem = session.desk.open(file))

@@ -296,6 +296,7 @@ void Shell::next_panel(int way) {
 }
 
 void Shell::letter_key(const KeyPress& key) {
+    if (session.workspace == Workspace::build && is(key, 'C')) return compare_next(session.build);
     for (const auto& row : for_views)
         if (row.code == key.code) return give_key(row.key);
     for (size_t i = 0; i < std::size(workspaces); ++i)

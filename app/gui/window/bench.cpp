@@ -1,6 +1,7 @@
 // How long until the first picture, and frames a second of every workspace, drawn off screen at 1600 x 1000.
 #include "app/gui/window/bench.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -218,7 +219,8 @@ std::optional<AppRate> edit_run() {
                        std::to_string(static_cast<int>(1e3 * took.back()))};
 }
 
-// From a handle that is moved to the picture of the new design's run, of every puzzle.
+// From a handle that is moved to the picture of the new design's run, of every puzzle: of three designs, the later two asked
+// for while the one before is looked at in runs of its own, as when somebody moves one handle after the other.
 AppRate first_design() {
     std::vector<std::pair<double, std::string>> took;
     for (const std::filesystem::path& file : lessons::puzzle_files()) {
@@ -228,21 +230,36 @@ AppRate first_design() {
         session.build.open(session, file.string());
         Canvas canvas(shell, 1600, 1000);
         double now = 0.1;
-        const auto draw = [&] { canvas.frame({}, now += 0.02), canvas.finish(); };
-        for (int i = 0; i < 3; ++i) draw(), session.wait_until_idle(120);
-        if (!session.build.task()) continue;
-        // The reference for silver, which is within the budget.
-        const auto begin = Clock::now();
-        session.build.take(session, session.build.task()->puzzle->reference.at(lessons::Medal::silver));
-        while (session.snapshot()->build->numbered(session.build.number()) == nullptr && seconds_since(begin) < 30) draw();
-        draw();
-        took.emplace_back(seconds_since(begin), file.stem().string());
+        // As the window does: what moves by itself takes half a core, and what is published wakes it.
+        const auto draw = [&] {
+            const auto from = Clock::now();
+            canvas.frame({}, now += 0.02), canvas.finish();
+            const uint64_t drawn = session.snapshot()->version;
+            const double frame = std::clamp(seconds_since(from), 0.001, 0.1);
+            while (seconds_since(from) < 2 * frame && session.snapshot()->version == drawn)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        };
+        const auto has_run = [&] {
+            const auto build = session.snapshot()->build;
+            return build && build->task == session.build.task() && build->numbered(session.build.number()) != nullptr;
+        };
+        const auto opened = Clock::now();
+        while (!has_run() && seconds_since(opened) < 60) draw();
+        if (!has_run()) continue;
+        for (const lessons::Medal medal : {lessons::Medal::silver, lessons::Medal::gold, lessons::Medal::bronze}) {
+            for (const auto from = Clock::now(); seconds_since(from) < 0.5;) draw();
+            const auto begin = Clock::now();
+            session.build.take(session, session.build.task()->puzzle->reference.at(medal));
+            while (!has_run() && seconds_since(begin) < 30) draw();
+            canvas.frame({}, now += 0.02), canvas.finish();
+            took.emplace_back(seconds_since(begin), file.stem().string());
+        }
     }
     if (took.empty()) return {"app/first_design", 0, "ms", "there are no puzzles here"};
     std::sort(took.begin(), took.end());
     return {"app/first_design", 1e3 * took.back().first, "ms",
-            "a new design to its run drawn, worst of " + std::to_string(took.size()) + " puzzles (" + took.back().second +
-                "); median " + std::to_string(static_cast<int>(1e3 * took[took.size() / 2].first)) + " ms"};
+            fmt::format("a new design to its run drawn, worst of {} in all puzzles ({}); median {:.0f} ms", took.size(),
+                        took.back().second, 1e3 * took[took.size() / 2].first)};
 }
 
 // One frame of a picture of a kernel's warps, drawn and read, by the processor alone and by OpenGL.

@@ -12,6 +12,7 @@ namespace lockstep::gui {
 
 namespace {
 
+constexpr auto note_stands = std::chrono::seconds(10);  // "saved as ..."; what went wrong stays until it is dismissed
 constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that a person can follow: 11 steps a second
 
 template <typename... F>
@@ -150,6 +151,16 @@ std::stop_token Session::Worker::job_token() {
     return job.get_token();
 }
 
+bool Session::Worker::note_is_up() const {
+    return draft.problem && draft.problem->severity == Severity::note;
+}
+
+void Session::Worker::forget_note() {
+    if (!note_is_up()) return;
+    draft.problem.reset();
+    publish();
+}
+
 bool Session::Worker::superseded() const {
     return closing || std::any_of(queue.begin(), queue.end(), [](const Request& r) { return manner_of(r).interrupts; });
 }
@@ -194,12 +205,19 @@ void Session::Worker::run(const std::stop_token& stop) {
                     system::give_small_pieces_back();
                     lock.lock();
                 }
+                if (note_is_up() && !wake.wait_until(lock, stop, note_since + note_stands, something) &&
+                    !stop.stop_requested()) {
+                    lock.unlock();
+                    forget_note();
+                    lock.lock();
+                }
                 wake.wait(lock, stop, something);
             } else if (queue.empty() && steps_to_run != 0 && options.paced) {
                 wake.wait_until(lock, stop, last_step + frame_of_training, something);
             }
             if (stop.stop_requested()) break;
             working = worked = true;
+            if (note_is_up() && std::chrono::steady_clock::now() >= note_since + note_stands) draft.problem.reset();
             if (!queue.empty()) {
                 request = std::move(queue.front());
                 queue.pop_front();
@@ -258,6 +276,7 @@ void Session::Worker::serve(const Request& request) {
                    [&](const ask::Dismiss&) { draft.problem.reset(); },
                    [&](const ask::Tell& wish) {
                        draft.problem = Diagnostic{wish.sentence, {}, {}, wish.good ? Severity::note : Severity::warning};
+                       note_since = std::chrono::steady_clock::now();
                    },
                    [&](const ask::RunOwn& wish) { own_kernel(*wish.job); },
                    [&](const ask::OpenLaunch& wish) { open_launch(wish.launch); },

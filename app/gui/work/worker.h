@@ -37,12 +37,13 @@ struct Session::Worker {
     std::deque<Request> queue;
     std::shared_ptr<const Snapshot> newest;
     bool closing = false;
-    bool working = true;        // false: nothing queued, nothing under way
-    bool checking = false;      // an exercise, on a thread of its own
-    std::stop_source job;       // of the work that a request may interrupt
-    std::stop_source stepping;  // of a training step under way
-    std::stop_source looking;   // of a replay: any other wish but for values ends it
-    struct Results {            // what belongs to the interface
+    bool working = true;                                 // false: nothing queued, nothing under way
+    bool checking = false;                               // an exercise, on a thread of its own
+    std::stop_source job;                                // of the work that a request may interrupt
+    std::stop_source stepping;                           // of a training step under way
+    std::stop_source looking;                            // of a replay: any other wish but for values ends it
+    std::chrono::steady_clock::time_point design_asked;  // when the newest design was
+    struct Results {                                     // what belongs to the interface
         std::optional<LessonState> lesson;
         bool lesson_closed = false;
         struct Truth {
@@ -110,9 +111,12 @@ struct Session::Worker {
     std::map<std::filesystem::path,
              std::pair<std::shared_ptr<const BuildTask>, std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>>>
         medals;
-    std::jthread thread;  // last: it uses all of the above
+    std::chrono::steady_clock::time_point note_since;  // of a draft.problem that says what went well
+    std::jthread thread;                               // last: it uses all of the above
 
     // worker.cpp
+    bool note_is_up() const;
+    void forget_note();
     void run(const std::stop_token& stop);
     void serve(const Request& request);
     void serve_light();  // what may be looked at while a long run is under way
@@ -190,6 +194,7 @@ struct Session::Worker {
     void run_real();
     void run_wish(const DesignWish& wish);
     void run_newest(const DesignWish& wish);
+    double seconds_waited();  // by who asked for the newest design
     void end_samples();
     bool known_medals();
     void keep_medal(const BuiltDesign& design);         // in the learner's progress, where it is the best of its puzzle

@@ -14,7 +14,9 @@
 
 namespace lockstep::gui {
 namespace {
-constexpr double first_picture_seconds = 0.15;  // then what has run so far is shown, drawn out
+// So long after a design was asked for, what has run of it so far is shown, drawn out; a part of it has run by then, however
+// late the run before it ended.
+constexpr double first_picture_seconds = 0.12, least_sample_seconds = 0.04;
 
 using References = std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>;
 
@@ -68,6 +70,7 @@ bool raised_in_vain(const BuiltDesign& design, const std::vector<std::shared_ptr
 }  // namespace
 
 void Session::Worker::open_build(const ask::OpenBuild& wish) {
+    forget_note();  // of the puzzle before
     busy(wish.step ? "running a training step, to build for it" : "opening the puzzle");
     auto state = std::make_shared<BuildState>();
     if (!wish.puzzle.empty()) {
@@ -131,7 +134,7 @@ void Session::Worker::run_newest(const DesignWish& wish) {
     bool whole = instructions == 0;
     if (!whole) {
         std::stop_source source;
-        const Watchdog watchdog(first_picture_seconds, source);
+        const Watchdog watchdog(std::max(least_sample_seconds, first_picture_seconds - seconds_waited()), source);
         const std::stop_callback newer(job_token(), [&] { source.request_stop(); });
         try {
             auto first = std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, source.get_token(), instructions));
@@ -145,6 +148,11 @@ void Session::Worker::run_newest(const DesignWish& wish) {
         }
     }
     if (whole) show_design(wish, std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, job_token())));
+}
+
+double Session::Worker::seconds_waited() {
+    const std::lock_guard lock(mutex);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - design_asked).count();
 }
 
 // Earlier designs that a newer wish cut short are samples still: their whole runs take their places.

@@ -183,7 +183,8 @@ void Session::Worker::train_one() {
         compared.push_back(training->comparison());
     show_curves();
     wants_timing = true;
-    busy("step " + with_commas(step) + (setup.on_gpu ? " on the modelled " + upper(model::short_name(gpu)) : " on the host"),
+    busy("training step " + with_commas(step) +
+             (setup.on_gpu ? " on the modelled " + upper(model::short_name(gpu)) : " on the host"),
          options.training_steps > 0 && steps_to_run > 0
              ? 1 - static_cast<double>(steps_to_run) / static_cast<double>(options.training_steps)
              : -1);

@@ -136,7 +136,7 @@ const std::vector<GpuField> fields = {
 // 1234567 -> "1,234,567", 0.125 -> "0.125".
 std::string plain(double value) {
     return value == std::floor(value) && std::fabs(value) < 1e15 ? with_commas(static_cast<int64_t>(value))
-                                                                 : fmt::format("{:.6g}", value);
+                                                                 : fmt::format("{:.10g}", value);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/model/gpus/gpu_fields.h"
+#include "lessons/player/puzzles/design_file.h"
 #include "lessons/player/puzzles/puzzle.h"
 
 namespace lockstep::lessons {
@@ -206,6 +207,18 @@ Result<Puzzle> puzzle_named(const std::string& id) {
     }
     if (fitting.size() == 1) return read(fitting.front());
     return Diagnostic{fmt::format("unknown puzzle '{}'{}", id, did_you_mean(id, known))};
+}
+
+std::filesystem::path puzzle_of_design(const std::string& gpu_file) {
+    constexpr std::string_view words = "# lockstep puzzle check ";
+    const Result<std::string> text = read_text(gpu_file, size_t{1} << 20);
+    const size_t at = text ? text.value().find(words) : std::string::npos;
+    if (at == std::string::npos) return {};
+    const size_t begin = at + words.size();
+    const std::string id = text.value().substr(begin, text.value().find_first_of(" \r\n", begin) - begin);
+    for (std::filesystem::path& file : puzzle_files())
+        if (file.stem().string() == id) return file;
+    return {};
 }
 
 }  // namespace lockstep::lessons

@@ -14,6 +14,7 @@
 #include "app/gui/views/build/recap.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/trace/machine_trace.h"
+#include "lessons/player/puzzles/design_file.h"
 #include "tests/gui/desk.h"
 
 namespace gui_build_test {
@@ -308,6 +309,43 @@ TEST_CASE("a design is compared with the one before, the first or the best") {
     CHECK(window.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("what a design is compared with is chosen by keyboard, by C or on its chip, which keeps the keyboard") {
+    BuildWindow window;
+    Session& session = window.session;
+    using Against = BuildDesk::Against;
+    session.build.take(session, {{"warps_per_sm", 12}, {"blocks_per_sm", 12}, {"registers_per_sm", 12 * 1024}});
+    window.settle();
+    window.key(static_cast<KeyCode>('C'));
+    CHECK(session.build.against == Against::first);
+    window.key(static_cast<KeyCode>('C'));
+    window.key(static_cast<KeyCode>('C'));
+    CHECK(session.build.against == Against::before);
+    UiState names;  // the chip's name lies in its view's scope, in the panel's
+    for (int i = 0; i < 2; ++i) names.scopes.push_back(names.id_of("puzzle"));
+    for (int i = 0; i < 120 && window.shell.state.focused != names.id_of("vs before"); ++i) window.key(KeyCode::tab);
+    REQUIRE(window.shell.state.focused == names.id_of("vs before"));
+    for (const Against wanted : {Against::first, Against::best, Against::before}) {
+        window.key(KeyCode::enter);
+        CHECK(session.build.against == wanted);
+    }
+}
+
+TEST_CASE("what says that a design is saved goes with its puzzle") {
+    BuildWindow window;
+    Session& session = window.session;
+    session.post(ask::Tell{"saved as waits.toml", true});
+    window.settle();
+    REQUIRE(window.shows("saved"));
+    session.build.open(session, lessons::puzzle_named("02").value().file.string());
+    window.settle();
+    CHECK_FALSE(session.snapshot()->problem);
+    session.post(ask::Tell{"a file is missing"});  // what went wrong stays
+    window.settle();
+    session.build.open(session, lessons::puzzle_named("01").value().file.string());
+    window.settle();
+    CHECK(session.snapshot()->problem);
+}
+
 TEST_CASE("keys on one handle, one after the other, are one design") {
     BuildWindow window;
     BuildDesk& desk = window.session.build;
@@ -524,6 +562,31 @@ TEST_CASE("a saved design is a file that makes the same GPU") {
     desk.save(*window.session.snapshot());  // and does not write over it
     CHECK(std::distance(std::filesystem::directory_iterator(desk.folder), {}) == 2);
     std::filesystem::remove_all(desk.folder);
+}
+
+TEST_CASE("a saved design that is dropped onto the window opens in its puzzle") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "lockstep_build_dropped";
+    std::filesystem::remove_all(folder);
+    {
+        BuildWindow window("02");
+        window.session.build.folder = folder;
+        window.session.build.take(window.session, {{"sms", 3}});
+        window.settle();
+        window.session.build.save(*window.session.snapshot());
+    }
+    const std::filesystem::path file = std::filesystem::directory_iterator(folder)->path();
+    CHECK(lessons::puzzle_of_design(file.string()) == lessons::puzzle_files().at(1));
+    BuildWindow other("01");
+    Input once = other.input;
+    once.dropped = {file.string()};
+    other.frame(once);
+    other.settle();
+    REQUIRE(other.session.build.task()->puzzle->file == lessons::puzzle_files().at(1));
+    CHECK(other.session.build.value_of("sms") == 3);
+    CHECK(other.state().newest()->ran());
+    CHECK_FALSE(other.session.snapshot()->problem);
+    CHECK(lessons::puzzle_of_design((folder / "none.toml").string()).empty());
+    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a kernel on show can be built for too: it runs as on its own GPU, and every figure of the kit is free") {

@@ -48,6 +48,7 @@ bool tells_values(const BuildDesk& desk);
 // change.
 void take_next(Session& session, const Snapshot& snapshot);
 void next_hint(BuildDesk& desk);                  // key H
+void compare_next(BuildDesk& desk);               // key C: with the design before, the first, the fastest other one
 std::string puzzle_after(const BuildDesk& desk);  // its name; "": there is none
 std::string label_of(std::string_view field);     // "resident warps an SM"
 // Its value there, as the kit writes it, with the unit apart: "48" and " KiB".

@@ -312,7 +312,9 @@ class DieView final : public View {
         ui.frame(box, theme.line, 1);
         if (desk.row == "dram_channels") ui.outline(box);
         const double waiting = waiting_at_box(life, places, channel);
-        const std::string word = shown != nullptr ? percent(shown->use.memory) : "?";
+        // Where the die stands at a moment, its figures are of that.
+        const bool moment = life.known() && use != nullptr;
+        const std::string word = use == nullptr ? "?" : percent(use->memory) + (moment ? " now" : "");
         const std::string queue = life.known() ? fmt::format("{:.0f} wait", waiting) : std::string();
         const float width = std::max(ui.text_width(word, {.size = 13, .weight = 700}), ui.text_width(queue, {.size = 12}));
         if (box.h >= 54 && box.w >= width + 12) {
@@ -322,8 +324,10 @@ class DieView final : public View {
             if (waiting > 0) draw_queue(ui, waiting, {box.x + 6, box.y + 44, box.w - 12, box.h - 50});
         }
         touch(ui, desk, box, "dram_channels",
-              fmt::format("memory, box {} of {}: busy {} of the run{} (simulated)", channel.index + 1,
-                          places.channels.size(), word, queue.empty() ? queue : ", " + queue + " in this cycle"));
+              fmt::format("memory, box {} of {}: all of it busy {} of the run{} (simulated)", channel.index + 1,
+                          places.channels.size(), shown != nullptr ? percent(shown->use.memory) : "?",
+                          moment ? fmt::format(", {} about this moment; {} here in this cycle", percent(use->memory), queue)
+                                 : std::string()));
     }
 
     void draw_parts(Ui& ui, Session& session, const DiePlaces& places, const BuiltDesign* shown, const DieLife& life) {

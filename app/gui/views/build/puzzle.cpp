@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "app/gui/views/build/build_data.h"
 #include "app/gui/widgets/axis.h"
+#include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 namespace {
@@ -37,7 +39,7 @@ std::vector<const BuiltDesign*> front_of(const BuildState& state) {
 struct Plot {
     Rect box;
     double least_mm2 = 0, most_mm2 = 1, least_us = 1, most_us = 10;
-    bool wide = false;
+    bool wide = false, legend = true;
     float x(double mm2) const {
         const double share = wide ? std::log(std::max(mm2, 1e-3) / least_mm2) / std::log(most_mm2 / least_mm2)
                                   : (mm2 - least_mm2) / (most_mm2 - least_mm2);
@@ -111,14 +113,19 @@ void note_medal(Session& session, const std::string& puzzle, Medal medal) {
     kept.steps = static_cast<size_t>(Medal::gold);
 }
 
+std::string_view against_words(const BuildDesk& desk) {
+    return desk.against == BuildDesk::Against::before  ? "vs before"
+           : desk.against == BuildDesk::Against::first ? "vs first"
+                                                       : "vs best";
+}
+
 class PuzzleView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
         const BuiltDesign* const shown = shown_design(session, *snapshot);
-        const std::string sentence =
-            !desk.note.empty() ? desk.note : "Times are simulated, each by a run of its own; areas are estimates.";
+        const std::string sentence = !desk.note.empty() ? desk.note : "Times are simulated; areas are estimates.";
         const std::string number = number_of(desk);
         const Rect body = ui.panel(area, {.title = !desk.task() || desk.task()->puzzle ? std::string_view(number)
                                                    : desk.task()->step                 ? "A training step"
@@ -141,7 +148,7 @@ class PuzzleView final : public View {
         const bool table = body.h >= 560;  // else the sentence says it, and the plot has the room
         const float foot = next_height(ui, session, *snapshot, body.w, table);
         const float plot = body.bottom() - foot - y - 12;
-        if (plot >= 112) history(ui, session, state, {body.x, y, body.w, plot});
+        if (plot >= 36) history(ui, session, state, {body.x, y, body.w, plot});
         next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot}, table);
         ui.pop_scope();
     }
@@ -310,16 +317,18 @@ class PuzzleView final : public View {
         const float real_chip = chip;
         float beside = chip - 8;
         if (state.designs.size() > 1) {
-            using Against = BuildDesk::Against;
-            const std::string_view with = desk.against == Against::before  ? "vs before"
-                                          : desk.against == Against::first ? "vs first"
-                                                                           : "vs best";
+            const std::string_view with = against_words(desk);
             chip -= ui.chip_width(with) + 6;
             beside = chip - 8;
             if (ui.hovered({chip, box.y + 4, ui.chip_width(with), 26}))
-                ui.tooltip("what the design on show is compared with: the one before, the first, or the fastest other one");
-            if (ui.chip(chip, box.y + 4, with))
-                desk.against = static_cast<Against>((static_cast<int>(desk.against) + 1) % 3);
+                ui.tooltip(
+                    "what the design on show is compared with (C): the one before, the first, or the fastest other one");
+            if (ui.chip(chip, box.y + 4, with)) {
+                const bool by_keyboard = ui.state->focused == ui.state->id_of(with);
+                compare_next(desk);
+                if (by_keyboard)
+                    ui.state->focused = ui.state->id_of(against_words(desk));  // the same chip, with other words
+            }
         }
         chip = real_chip;
         if (ui.hovered({chip, box.y + 4, ui.chip_width(real), 26}))
@@ -330,7 +339,12 @@ class PuzzleView final : public View {
             ui.text(beside, box.y + 20, better, {.size = 13, .color = theme.ink2, .align = Align::right});
         const bool all_real = state.real.size() >= real_chips().size();
         if (desk.shows_real && !all_real && session.snapshot()->busy.empty()) session.post(ask::RunReal{});
-        const Plot plot = plot_of(state, desk.shows_real, {box.x + 46, box.y + 36, box.w - 50, box.h - 70});
+        // Where it is low it goes without its legend, and where no plot fits, its choices stand alone.
+        const bool legend = box.h >= 120;
+        const float below = legend ? 34.0f : 20.0f;
+        if (box.h - 36 - below < 28) return;
+        Plot plot = plot_of(state, desk.shows_real, {box.x + 46, box.y + 36, box.w - 50, box.h - 36 - below});
+        plot.legend = legend;
         ui.rect(plot.box, theme.code);
         ui.clip(plot.box);
         const double budget = state.task->most_mm2;
@@ -342,7 +356,7 @@ class PuzzleView final : public View {
             ui.rect({x - 1, plot.box.y, 2, plot.box.h}, theme.ink);
         }
         ui.unclip();
-        axes(ui, plot, box);
+        axes(ui, plot);
         if (budget > 0 && plot.box.right() - plot.x(budget) > 54) {
             const float x = plot.x(budget) + 6;
             ui.rect({x - 2, plot.box.y + 3, 40, 18}, theme.code);
@@ -383,13 +397,24 @@ class PuzzleView final : public View {
             ui.rect({at.x - 5, at.y - 5, 10, 10}, theme.panel);
             ui.frame({at.x - 5, at.y - 5, 10, 10}, data::yellow, 2);
             const float width = ui.text_width(chip->name, {.size = 12});
-            for (const float x : {at.x - width - 9, at.x + 9}) {  // left of it, else right
-                const Rect label{x, at.y - 8, width, 15};
+            const Point beside[] = {{at.x - width - 9, at.y - 8},
+                                    {at.x + 9, at.y - 8},
+                                    {at.x - width / 2, at.y - 22},
+                                    {at.x - width / 2, at.y + 7},
+                                    {at.x - width, at.y - 22},
+                                    {at.x - width, at.y + 7},
+                                    {at.x, at.y - 22},
+                                    {at.x, at.y + 7},
+                                    {at.x - width / 2, at.y - 36},
+                                    {at.x - width / 2, at.y + 21}};
+            for (const Point& place : beside) {  // left of it, right, above, below; where none is free its tooltip names it
+                const Rect label{place.x, place.y, width, 15};
                 const auto covers = [&](const Rect& other) {
                     return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
                            other.y < label.bottom();
                 };
-                if (label.x < plot.box.x + 20 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
+                if (label.x < plot.box.x + 20 || label.right() > plot.box.right() - 2 || label.y < plot.box.y ||
+                    label.bottom() > plot.box.bottom() || std::ranges::any_of(taken, covers))
                     continue;
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
@@ -401,31 +426,32 @@ class PuzzleView final : public View {
         }
     }
 
-    // Round times, as few a decade as leave three that can be written.
-    static std::vector<double> marks_of(const Plot& plot) {
+    // Round figures by logarithm, as few a decade as leave three that can be written.
+    static std::vector<double> marks_between(double least, double most, const std::function<bool(double)>& written) {
         static const std::vector<double> decades[] = {
             {1, 2, 5}, {1, 1.5, 2, 3, 5, 7}, {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}};
         std::vector<double> marks;
         for (const std::vector<double>& decade : decades) {
             marks.clear();
-            size_t written = 0;
-            for (double power = std::pow(10.0, std::floor(std::log10(plot.least_us))); power < plot.most_us; power *= 10)
+            int count = 0;
+            for (double power = std::pow(10.0, std::floor(std::log10(least))); power < most; power *= 10)
                 for (const double factor : decade) {
-                    const double us = power * factor;
-                    if (us < plot.least_us || us > plot.most_us) continue;
-                    marks.push_back(us);
-                    written += plot.y(us) >= plot.box.y + 22 ? 1 : 0;
+                    const double mark = power * factor;
+                    if (mark < least || mark > most) continue;
+                    marks.push_back(mark);
+                    count += written(mark) ? 1 : 0;
                 }
-            if (written >= 3) break;
+            if (count >= 3) break;
         }
         return marks;
     }
 
-    static void axes(Ui& ui, const Plot& plot, const Rect& box) {
+    static void axes(Ui& ui, const Plot& plot) {
         const Theme& theme = *ui.theme;
         const bool milli = plot.most_us >= 1500;
         float last = plot.box.bottom() + 30;
-        for (const double us : marks_of(plot)) {
+        const auto below_unit = [&](double us) { return plot.y(us) >= plot.box.y + 22; };
+        for (const double us : marks_between(plot.least_us, plot.most_us, below_unit)) {
             const float y = plot.y(us);
             ui.rect({plot.box.x, y, plot.box.w, 1}, theme.grid);
             if (y > last - 16 || y < plot.box.y + 22) continue;
@@ -435,9 +461,12 @@ class PuzzleView final : public View {
         }
         ui.text(plot.box.x - 6, plot.box.y + 11, milli ? "ms" : "\xC2\xB5s",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
+        const auto left_of_unit = [&](double mm2) { return plot.x(mm2) <= plot.box.right() - 40; };
+        float end = plot.box.x - 40;  // of the mark before
         const auto mark = [&](double mm2) {
-            const float x = plot.x(mm2);
-            if (x < plot.box.x || x > plot.box.right() - 40) return;
+            const float x = plot.x(mm2), half = ui.text_width(fmt::format("{:g}", mm2), {.size = 12, .mono = true}) / 2;
+            if (x < plot.box.x || !left_of_unit(mm2) || x - half < end + 8) return;
+            end = x + half;
             ui.rect({x, plot.box.bottom(), 1, 4}, theme.ink3);
             ui.text(x, plot.box.bottom() + 17, fmt::format("{:g}", mm2),
                     {.size = 12, .color = theme.ink2, .align = Align::center, .mono = true});
@@ -446,10 +475,10 @@ class PuzzleView final : public View {
         if (!plot.wide)
             for (double mm2 = std::ceil(plot.least_mm2 / step) * step; mm2 < plot.most_mm2; mm2 += step) mark(mm2);
         else
-            for (const double mm2 : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0}) mark(mm2);
+            for (const double mm2 : marks_between(plot.least_mm2, plot.most_mm2, left_of_unit)) mark(mm2);
         ui.text(plot.box.right(), plot.box.bottom() + 17, "mm\xC2\xB2",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
-        if (box.h < 120) return;
+        if (!plot.legend) return;
         const float y = plot.box.bottom() + 32;
         float x = ui.legend_line(plot.box.x, y, theme.right, false, "best so far");
         x = ui.legend_line(x, y, theme.accent, true, "next?");
@@ -518,7 +547,7 @@ class PuzzleView final : public View {
             if (free && ui.area(fmt::format("design {}", design.number), grip) && !shown)
                 session.build.take(session, design.figures);
         }
-        if (!over_watts || plot.wide) return;
+        if (!over_watts || plot.wide || !plot.legend) return;
         const float y = plot.box.bottom() + 32;
         ui.ring({plot.box.right() - 58, y - 4}, 5, theme.wrong, 2);
         ui.text(plot.box.right(), y, "over W", {.size = 13, .color = theme.ink2, .align = Align::right});
@@ -656,6 +685,10 @@ void take_next(Session& session, const Snapshot& snapshot) {
         desk.shows_values = true, desk.shows_hint = false;
     else if (next != nullptr)
         desk.take(session, next->figures);
+}
+
+void compare_next(BuildDesk& desk) {
+    desk.against = static_cast<BuildDesk::Against>((static_cast<int>(desk.against) + 1) % 3);
 }
 
 void next_hint(BuildDesk& desk) {
