@@ -1,18 +1,23 @@
 // The machine: its marks stand where the trace says, no request arrives before it left, what is counted is what is there,
 // and the workspace can be used by mouse and keyboard at any size.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "app/gui/views/machine/gpu_places.h"
+#include "app/gui/views/machine/host_work.h"
 #include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/timeline/timeline_view.h"
 #include "core/scene/run.h"
 #include "tests/gui/desk.h"
 #include "tests/model/cases.h"
+#include "tests/simt/text.h"
 
 namespace gui_machine_test {
 
@@ -92,6 +97,9 @@ TEST_CASE("A request leaves its SM's door, passes its slice and its channel and 
                 }
                 if (s.cycles(Station::slice_queue) > 0)
                     CHECK(near(place_of(p, machine, r, static_cast<double>(s.at[3])).at, slice, 0.5f));
+                if (s.cycles(Station::dram) > 0)
+                    CHECK(p.channel[r.channel].contains(
+                        place_of(p, machine, r, static_cast<double>(s.at[static_cast<size_t>(Station::dram)])).at));
                 if (r.kind != RequestKind::store && s.cycles(Station::back) > 0)
                     CHECK(near(place_of(p, machine, r, static_cast<double>(s.end()) - 1e-9).at, home, 1));
             }
@@ -715,7 +723,165 @@ TEST_CASE("Beside a launch of a program stand the copies in front of it and behi
     CHECK(y_of("copy in") < y_of("histogram"));
     CHECK(y_of("histogram") < y_of("copy out"));
     CHECK(y_of(", done") < y_of("runs"));
-    CHECK(y_of("runs") < y_of("later"));
+    CHECK(y_of("runs") < y_of("is next"));
+    CHECK(desk.shows("copy engines"));
+    CHECK(desk.shows("had 4 KiB"));  // nothing is copied while the kernel runs
+    CHECK(desk.shows("then 1 KiB"));
+    snapshot = std::make_shared<Snapshot>(*snapshot);  // the same copy while the kernel runs
+    auto overlapped = std::make_shared<ProgramRun>(*program);
+    overlapped->report.copies.front().begin_us = 95;
+    overlapped->report.copies.front().end_us = 115;
+    snapshot->program.run = overlapped;
+    desk.show(snapshot);
+    CHECK(desk.shows("4 KiB, runs"));
+    CHECK_FALSE(desk.shows("had 4 KiB"));
+}
+
+TEST_CASE("A copy is on its engine from its begin to its end, and the host's clock is the kernel's within its launch") {
+    MachineDesk desk;
+    auto step = std::make_shared<nn::StepRecord>();
+    step->launches.resize(3);
+    for (size_t i = 0; i < 3; ++i) {
+        step->launches[i].label = fmt::format("launch {}", i);
+        step->launches[i].begin_us = 100 * static_cast<double>(i + 1);
+        step->launches[i].end_us = step->launches[i].begin_us + 50;
+    }
+    step->copies.push_back({.name = "x", .bytes = 4096, .begin_us = 10, .end_us = 20});
+    step->copies.push_back({.name = "y", .bytes = 64, .begin_us = 210, .end_us = 230});
+    step->copies.push_back({.name = "loss", .bytes = 4, .to_device = false, .begin_us = 240, .end_us = 400});
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    snapshot->source = Source::training;
+    snapshot->training.step = step;
+    desk.shell.focus.launch = 1;
+    desk.show(snapshot);
+    const MachineScene scene = scene_of(snapshot->kernel.run);
+    Ui none;
+    for (const double share : {0.0, 0.25, 0.5, 0.7, 0.9}) {
+        MachineFrame frame{none, desk.session, desk.shell.focus, *snapshot, &scene};
+        frame.clock = share * static_cast<double>(scene.trace().cycles);
+        const HostClock clock = host_clock(frame);
+        REQUIRE(clock.work.size() == 6);
+        CHECK(clock.work[clock.shown].launch == 1);
+        CHECK(std::abs(clock.now_us - (200 + 50 * share)) < 1e-6);
+        CHECK(std::is_sorted(clock.work.begin(), clock.work.end(),
+                             [](const HostWork& a, const HostWork& b) { return a.begin_us < b.begin_us; }));
+        const EngineNow in = engine_at(clock, {CopyWay::in}), out = engine_at(clock, {CopyWay::out});
+        CHECK((in.runs != nullptr) == (clock.now_us >= 210 && clock.now_us < 230));
+        CHECK((out.runs != nullptr) == (clock.now_us >= 240));
+        for (const EngineNow& engine : {in, out}) {
+            if (engine.before != nullptr) CHECK(engine.before->end_us <= clock.now_us);
+            if (engine.next != nullptr) CHECK(engine.next->begin_us > clock.now_us);
+        }
+    }
+}
+
+TEST_CASE("Each kernel of a training step is opened by a press beside the GPU") {
+    Desk desk({.training_steps = 1, .setup = [] {
+                   TrainingSetup setup = setup_of("mlp");
+                   setup.batch = 16;
+                   return setup;
+               }()});
+    desk.session.workspace = Workspace::machine;
+    for (int i = 0; i < 20 && !desk.session.snapshot()->kernel.run; ++i) desk.settle();
+    const auto first = desk.session.snapshot()->kernel.run;
+    REQUIRE(first);
+    const auto launches = desk.session.snapshot()->training.step->launches;
+    const int before = desk.shell.focus.launch;
+    REQUIRE(before > 0);
+    const std::string wanted = launches[static_cast<size_t>(before) - 1].label;
+    REQUIRE(desk.click_on(wanted));
+    for (int i = 0; i < 6; ++i) desk.settle();
+    CHECK(desk.shell.focus.launch == before - 1);
+    CHECK(desk.session.snapshot()->kernel.run != first);
+    CHECK(desk.session.snapshot()->kernel.label.starts_with(wanted));
+}
+
+TEST_CASE(
+    "L2's rate is the time in which its slices serve, never more than all of it, and nothing issues before the first") {
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+        const MachineScene scene = scene_of(recorded(seed, "v100"));
+        for (const Rates& r : scene.rates) CHECK(r.l2 <= 1.002);
+        int64_t first = INT64_MAX;
+        for (const auto& of_sm : scene.machine->issues)
+            if (!of_sm.empty()) first = std::min(first, scene.machine->issues_from + of_sm.front().after);
+        CHECK(scene.silent_until <= first);
+        CHECK(issues_kept(scene, scene.silent_until - 1) == (scene.silent_until > 0));
+        size_t before = SIZE_MAX;
+        for (const auto& [letter, meaning] : scene.letters) {
+            const auto uses = static_cast<size_t>(std::count_if(
+                scene.trace().issues.begin(), scene.trace().issues.end(),
+                [&, letter = letter](const auto& i) { return !i.folded && letter_of(*scene.timeline, i.pc) == letter; }));
+            CHECK(uses > 0);
+            CHECK(uses <= before);
+            before = uses;
+        }
+    }
+}
+
+TEST_CASE("A followed request says whether it is to come, on its way or home") {
+    MachineDesk desk;
+    const MachineScene scene = scene_of(desk.session.snapshot()->kernel.run);
+    const int64_t followed = request_to_follow(scene, 100);
+    REQUIRE(followed >= 0);
+    const RequestRecord& r = scene.machine->requests[static_cast<size_t>(followed)];
+    REQUIRE(r.level != MemoryLevel::l1);
+    desk.session.machine.followed = followed;
+    const auto says = [&](int64_t cycle, const std::string& words) {
+        desk.shell.focus.time = cycle;
+        desk.frames(3);
+        INFO(cycle);
+        CHECK(desk.shows(words));
+    };
+    says(r.begin - 1, "leaves in cycle " + with_commas(r.begin));
+    says(r.begin + 1, "1 so far");
+    says(r.end(), "is home since cycle " + with_commas(r.end()));
+}
+
+TEST_CASE("A launch that a fault ends is told at its cycle, at its SM and its warp, and the jump goes there") {
+    simt::Memory memory;
+    const uint64_t word = memory.allocate(128, "word");
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = model::gpu_named("v100").value();
+    run->before = std::make_shared<const simt::Memory>(memory);
+    run->program = simt::test::text_program(
+        simt::test::text_kernel("ld.param.u64 %rd1, [p0];\nmov.u32 %r2, %tid.x;\nst.global.u32 [%rd1+1048576], %r2;"));
+    run->config = simt::test::config_of({2, 1, 1}, {64, 1, 1}, {word});
+    model::TimedOptions options;
+    options.machine = true;
+    run->result = model::launch(run->gpu, *run->program, run->config, memory, options);
+    REQUIRE(run->result.fault);
+    const MachineScene scene = scene_of(run);
+    const KernelTrace& trace = scene.trace();
+    CHECK(scene.fault.cycle == trace.cycles - 1);
+    CHECK(scene.fault.sm >= 0);
+    CHECK(fault_sentence(scene, scene.fault.cycle - 1).empty());
+    CHECK(fault_sentence(scene, scene.fault.cycle).find("The launch ends here: invalid global write") == 0);
+    const LandmarkAt next = next_landmark(scene, Landmark::fault, 0);
+    CHECK(next.cycle == trace.cycles - 1);
+    CHECK(next_landmark(scene, Landmark::fault, next.cycle).cycle == -1);
+    if (scene.fault.sm == static_cast<int64_t>(trace.sm)) {
+        REQUIRE(next.warp >= 0);
+        CHECK(trace.warps[static_cast<size_t>(next.warp)].block == 0);
+    }
+    MachineDesk desk;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = run;
+    desk.show(snapshot);
+    desk.session.machine.offers_tour = true;
+    desk.frames(3);
+    REQUIRE(desk.click_on("fault"));
+    desk.frames(3);
+    CHECK(desk.shell.focus.time == trace.cycles - 1);
+    CHECK(desk.said().find("The launch ends here:") != std::string::npos);
+}
+
+TEST_CASE("Beside an SM stand the bits that its warp's last instruction left in a lane, where there is room") {
+    MachineDesk desk;
+    desk.zoom(Stop::sm);
+    CHECK(desk.shows("bit by bit"));
+    desk.size(1280, 720, 1);
+    desk.frames(4);
+    CHECK_FALSE(desk.shows("bit by bit"));
 }
 
 TEST_CASE("Escape ends the tour where it is") {

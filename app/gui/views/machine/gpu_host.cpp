@@ -1,11 +1,15 @@
-// The host's side of a GPU in the machine's picture: the kernels and copies that it asks for, and the blocks that wait for
-// an SM, wave by wave. Also the marks of requests and blocks.
+// The host's side of a GPU in the machine's picture: the kernels and copies that it asks for, the blocks that wait for an
+// SM, wave by wave, and what the chip's copy engines and its links to other GPUs do. Also the marks of requests and blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/host_work.h"
 #include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/machine/many/cluster_step.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -87,70 +91,80 @@ void draw_block_queue(const MachineFrame& frame, const Rect& column) {
 
 namespace {
 
-struct HostRow {  // a kernel or a copy that the host asks the GPU for
-    std::string top, below;
-    bool runs = false, copies = false;
-    float share = 0;  // of a copy that is under way
+// Presses of a kernel open it: of a training step its own run, of a program the launch.
+void open_work(const MachineFrame& frame, const HostClock& clock, const HostWork& work) {
+    if (clock.of_program) return frame.session.post(ask::OpenLaunch{work.launch});
+    frame.focus.launch = static_cast<int32_t>(work.launch);
+    frame.session.post(ask::OpenKernel{work.launch});
+}
+
+void draw_work(const MachineFrame& frame, const Rect& r, const HostClock& clock, const HostWork& work, size_t number) {
+    Ui& ui = frame.ui;
+    const std::string_view when = work.shown                     ? "runs"
+                                  : clock.now_us < work.begin_us ? number == clock.shown + 1 ? "is next" : "later"
+                                  : clock.now_us >= work.end_us  ? "done"
+                                                                 : "runs";
+    const bool runs = when == "runs", opens = work.launch >= 0 && !work.shown;
+    const Color color = work.copies() ? data::orange : data::green;
+    if (opens && !frame.still && ui.area(fmt::format("work {}", number), r)) open_work(frame, clock, work);
+    const bool under = opens && !frame.still && ui.hovered(r);
+    ui.rect(r, under ? ui.theme->selected : ui.theme->panel2, 3);
+    ui.frame(r, runs ? color : ui.theme->line, 1, 3);
+    if (runs && work.copies())
+        ui.hatch({r.x + 1, r.bottom() - 5, (r.w - 2) * static_cast<float>(work.share_at(clock.now_us)), 4}, color,
+                 Hatch::diagonal);
+    const float text = work.copies() ? r.x + 17 : r.x + 7;
+    if (work.copies()) draw_mark(ui, {r.x + 9, r.y + 12}, RequestKind::copy, false, 3.5f);
+    ui.text(text, r.y + 16, work.name, {.size = 12, .width = r.right() - text - 4});
+    ui.text(r.x + 7, r.y + 31, work.copies() ? fmt::format("{}, {}", bytes_text(work.bytes), when) : std::string(when),
+            {.size = 12, .color = ui.theme->quiet, .width = r.w - 12});
+    if (under)
+        ui.tooltip(fmt::format("{}{}, {}\nclick to look into this launch", work.name,
+                               work.kernel == work.name ? "" : ": " + work.kernel,
+                               time_text(work.end_us - work.begin_us, {})));
+    if (!work.shown) return;
+    ui.line({r.right(), r.y + 19}, {r.right() + 18, r.y + 19}, color, 2);
+    ui.arrow_head({r.right() + 22, r.y + 19}, Way::right, color, 4);
+}
+
+// What an engine, or a link, does: a name, a word or how many bytes, and how far it is.
+void draw_engine(Ui& ui, const Rect& r, std::string_view name, std::string_view word, float share) {
+    ui.rect(r, ui.theme->panel2, 3);
+    ui.frame(r, share >= 0 ? data::orange : ui.theme->line, 1, 3);
+    if (share > 0) ui.hatch({r.x + 1, r.bottom() - 6, (r.w - 2) * share, 5}, data::orange, Hatch::diagonal);
+    const float end = ui.text(r.x + 7, r.y + 16, name, {.size = 12});
+    ui.text(r.right() - 7, r.y + 16, word,
+            {.size = 12,
+             .color = share >= 0 ? ui.theme->ink2 : ui.theme->quiet,
+             .align = Align::right,
+             .width = std::max(1.0f, r.right() - end - 16)});
+}
+
+struct EngineRow {
+    std::string_view name;
+    std::initializer_list<CopyWay> ways;
 };
-
-// Of a whole program: what it asked for before and after the launch on show, by the model's clock.
-std::vector<HostRow> rows_of_program(const MachineFrame& frame) {
-    const ProgramState& program = frame.snapshot.program;
-    const runtime::Report& report = program.run->report;
-    const runtime::LaunchRecord& shown = report.launches[static_cast<size_t>(program.launch)];
-    const double now = shown.begin_us + (shown.end_us - shown.begin_us) * frame.clock /
-                                            static_cast<double>(std::max<int64_t>(1, frame.scene->trace().cycles));
-    struct Asked {
-        double begin, end;
-        HostRow row;
-    };
-    std::vector<Asked> all;
-    const auto add = [&](double begin, double end, std::string top, std::string bytes, bool is_shown) {
-        const std::string_view when = is_shown ? "runs" : now < begin ? "later" : now >= end ? "done" : "runs";
-        HostRow row{std::move(top), bytes.empty() ? std::string(when) : fmt::format("{}, {}", bytes, when)};
-        row.runs = when == "runs";
-        row.copies = !bytes.empty();
-        if (row.copies && row.runs) row.share = static_cast<float>((now - begin) / std::max(1e-9, end - begin));
-        all.push_back({begin, end, std::move(row)});
-    };
-    for (size_t i = 0; i < report.launches.size(); ++i)
-        add(report.launches[i].begin_us, report.launches[i].end_us, report.launches[i].kernel, "",
-            static_cast<int64_t>(i) == program.launch);
-    for (const runtime::CopyRecord& copy : report.copies)
-        add(copy.begin_us, copy.end_us,
-            copy.direction == "host to device"   ? "copy in"
-            : copy.direction == "device to host" ? "copy out"
-                                                 : "copy",
-            bytes_text(static_cast<double>(copy.bytes)), false);
-    std::stable_sort(all.begin(), all.end(), [](const Asked& a, const Asked& b) { return a.begin < b.begin; });
-    const auto at = std::find_if(all.begin(), all.end(), [&](const Asked& a) {
-        return !a.row.copies && a.begin == shown.begin_us && a.row.top == shown.kernel && a.row.runs;
-    });
-    std::vector<HostRow> rows;
-    for (auto k = at - std::min<std::ptrdiff_t>(3, at - all.begin()); k != all.end() && rows.size() < 12; ++k)
-        rows.push_back(std::move(k->row));
-    return rows;
+// As the model has them: one for all, one a direction, or one more for copies within the memory.
+std::span<const EngineRow> engine_rows(uint32_t engines) {
+    static constexpr EngineRow all[] = {{"in and out", {CopyWay::in, CopyWay::out, CopyWay::within}}};
+    static constexpr EngineRow two[] = {{"in", {CopyWay::in, CopyWay::within}}, {"out", {CopyWay::out}}};
+    static constexpr EngineRow three[] = {{"in", {CopyWay::in}}, {"out", {CopyWay::out}}, {"within", {CopyWay::within}}};
+    if (engines <= 1) return all;
+    if (engines == 2) return two;
+    return three;
 }
 
-std::vector<HostRow> host_rows(const MachineFrame& frame) {
-    const ProgramState& program = frame.snapshot.program;
-    if (frame.snapshot.source == Source::own && program.run && program.launch >= 0 &&
-        static_cast<size_t>(program.launch) < program.run->report.launches.size())
-        return rows_of_program(frame);
-    const auto& step = frame.snapshot.training.step;
-    if (!step || frame.focus.launch < 0 || shows_own_run(frame.snapshot))
-        return {{frame.scene->run->program ? frame.scene->run->program->shown_name() : "kernel", "runs", true}};
-    const auto at = static_cast<size_t>(frame.focus.launch);
-    std::vector<HostRow> rows;
-    for (size_t i = at > 0 ? at - 1 : 0; i < step->launches.size() && i < at + 6; ++i)
-        rows.push_back({step->launches[i].kernel,
-                        i < at        ? "has run"
-                        : i == at     ? "runs"
-                        : i == at + 1 ? "is next"
-                                      : "enqueued",
-                        i == at});
-    return rows;
+// Marks that move from the host to the engine, or back, as far as the copy is.
+void draw_copy_marks(Ui& ui, float from, float to, float y, const HostWork& copy, double us) {
+    if (copy.way == CopyWay::within) return;
+    for (int k = 0; k < 3; ++k) {
+        const double at = copy.share_at(us) * 6 + k / 3.0, way = at - std::floor(at);
+        const auto share = static_cast<float>(copy.way == CopyWay::in ? way : 1 - way);
+        draw_mark(ui, {from + (to - from) * share, y}, RequestKind::copy, false, 3.5f);
+    }
 }
+
+constexpr float engine_height = 26, engine_pitch = 30, engines_head = 22;
 
 }  // namespace
 
@@ -160,23 +174,74 @@ void draw_host(const MachineFrame& frame, const Rect& column) {
     float y = column.y + 34;
     ui.text(column.x, y, "asks for", {.size = 12, .color = ui.theme->quiet});
     y += 8;
-    for (const HostRow& row : host_rows(frame)) {
-        if (y + 42 > column.bottom()) break;
-        const Rect r{column.x, y, column.w, 38};
-        const Color color = row.copies ? data::orange : data::green;
-        ui.rect(r, ui.theme->panel2, 3);
-        ui.frame(r, row.runs ? color : ui.theme->line, 1, 3);
-        if (row.share > 0) ui.hatch({r.x + 1, r.bottom() - 5, (r.w - 2) * row.share, 4}, color, Hatch::diagonal);
-        const float text = row.copies ? r.x + 17 : r.x + 7;
-        if (row.copies) draw_mark(ui, {r.x + 9, r.y + 12}, RequestKind::copy, false, 3.5f);
-        ui.text(text, r.y + 16, row.top, {.size = 12, .width = r.right() - text - 4});
-        ui.text(r.x + 7, r.y + 31, row.below, {.size = 12, .color = ui.theme->quiet, .width = r.w - 12});
-        if (row.runs) {
-            ui.line({r.right(), r.y + 19}, {r.right() + 18, r.y + 19}, color, 2);
-            ui.arrow_head({r.right() + 22, r.y + 19}, Way::right, color, 4);
-        }
-        y += 44;
+    const HostClock clock = host_clock(frame);
+    const auto fit = static_cast<size_t>(std::max(1.0f, (column.bottom() - y - 2) / 44));
+    const size_t before = std::min<size_t>(clock.shown, std::min<size_t>(3, fit / 3));
+    for (size_t i = clock.shown - before; i < clock.work.size() && y + 42 <= column.bottom(); ++i, y += 44)
+        draw_work(frame, {column.x, y, column.w, 38}, clock, clock.work[i], i);
+}
+
+float engines_height(const MachineFrame& frame, float most) {
+    const model::GpuSpec& gpu = frame.scene->run->gpu;
+    const auto rows = static_cast<float>(engine_rows(gpu.copy_engines).size());
+    const float engines = engines_head + rows * engine_pitch, links = engines_head + engine_pitch + 18;
+    if (engines > most) return 0;
+    return engines + (gpu.nvlink_gb_per_second > 0 && engines + links <= most ? links : 0);
+}
+
+void draw_engines(const MachineFrame& frame, const Rect& column) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const model::GpuSpec& gpu = frame.scene->run->gpu;
+    const HostClock clock = host_clock(frame);
+    float y = column.y + 14;
+    ui.text(column.x, y, "copy engines", {.size = 13, .weight = 600});
+    ui.text(column.right(), y, fmt::format("{:g} GB/s", double{gpu.pcie_gb_per_second.value}),
+            {.size = 12, .color = t.ink2, .align = Align::right});
+    y = column.y + engines_head;
+    for (const EngineRow& row : engine_rows(gpu.copy_engines)) {
+        const EngineNow engine = engine_at(clock, row.ways);
+        const Rect box{column.x, y, column.w, engine_height};
+        const auto told = [](const HostWork& copy) {  // a program's copies have no name of their own
+            return (copy.name.starts_with("copy") ? "" : copy.name + ", ") + bytes_text(copy.bytes);
+        };
+        const std::string word = engine.runs != nullptr     ? told(*engine.runs)
+                                 : engine.before != nullptr ? "had " + told(*engine.before)
+                                 : engine.next != nullptr   ? "then " + told(*engine.next)
+                                                            : std::string("idle");
+        draw_engine(ui, box, row.name, word,
+                    engine.runs != nullptr ? static_cast<float>(engine.runs->share_at(clock.now_us)) : -1);
+        if (engine.runs != nullptr)
+            draw_copy_marks(ui, column.x - 24, column.x - 4, y + engine_height / 2, *engine.runs, clock.now_us);
+        const HostWork* const copy = engine.runs != nullptr ? engine.runs : engine.before;
+        if (!frame.still && ui.hovered(box))
+            ui.tooltip(copy == nullptr ? "copies between the host and this GPU's memory: none was made before this moment"
+                                       : fmt::format("{}: {} in {}, {:.1f} GB/s", copy->name, bytes_text(copy->bytes),
+                                                     time_text(copy->end_us - copy->begin_us, {}),
+                                                     copy->bytes / std::max(1e-9, copy->end_us - copy->begin_us) / 1e3));
+        y += engine_pitch;
     }
+    if (column.bottom() - y < engines_head + engine_pitch) return;
+    ui.text(column.x, y + 14, "NVLink", {.size = 13, .weight = 600});
+    ui.text(column.right(), y + 14, fmt::format("{:g} GB/s", double{gpu.nvlink_gb_per_second.value}),
+            {.size = 12, .color = t.ink2, .align = Align::right});
+    y += engines_head;
+    const Rect box{column.x, y, column.w, engine_height};
+    const auto step = frame.session.cluster_step(frame.snapshot);
+    if (!step || !(step->end > 0)) {
+        draw_engine(ui, box, "other GPUs", "none", -1);
+        ui.text(column.x, y + engine_height + 15, "this GPU is alone", {.size = 12, .color = t.quiet, .width = column.w});
+        return;
+    }
+    const int rank = picked_gpu(frame.session, *step), stage = step->stage_of(rank);
+    const double time = cluster_time(frame.session, *step);
+    const GpuNow now = gpu_at(*step, step->replica_of(rank), stage, step->gpu_of(rank), time);
+    const SumNow sum = sum_at(*step, stage, now);
+    const bool sums = sum.on && step->inside.starts_with("NVLink");
+    draw_engine(ui, box, "other GPUs", sums ? fmt::format("sum layer {}", sum.layer + 1) : std::string("idle"),
+                sums ? static_cast<float>(sum.share) : -1);
+    ui.text(column.x, y + engine_height + 15, fmt::format("of the step above, {}", step_time_text(*step, time)),
+            {.size = 12, .color = t.quiet, .width = column.w});
 }
 
 }  // namespace lockstep::gui

@@ -113,16 +113,21 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
     draw_blocks(ui, scene, {tile.x + left, tile.y + 4, tile.w - left - 4, tile.h - bars - 10}, state);
     draw_issue_bars(ui, scene, {tile.x + (named ? 26 : 3), tile.bottom() - bars - 3, tile.w - (named ? 30 : 6), bars},
                     issues_now(frame, sm, window), window <= 1 && tile.w >= 60, lit(data::green, flash, *ui.theme));
+    const bool faulted = scene.fault.sm == static_cast<int64_t>(sm) && frame.cycle() >= scene.fault.cycle;
+    if (faulted) {
+        ui.frame(tile, ui.theme->wrong, 2);
+        if (named) ui.text(tile.x + 8, tile.bottom() - 6, "!", {.size = 16, .color = ui.theme->wrong, .weight = 700});
+    }
     if (frame.still) return;
     if (ui.hovered(tile)) {
         int64_t resident =
             std::count_if(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
         ui.frame(tile, ui.theme->ink, 1);
-        ui.tooltip(fmt::format("SM {}: {} of {} blocks{}", sm, resident, state.resident.size(),
-                               sm == scene.trace().sm ? "\ntraced in full: click to go in"
-                               : frame.session.machine.entering == static_cast<int64_t>(sm)
-                                   ? "\nis being traced ..."
-                                   : "\nclick to trace this one and go in"));
+        ui.tooltip(fmt::format(
+            "SM {}: {} of {} blocks{}{}", sm, resident, state.resident.size(), faulted ? "\nthe launch ended here" : "",
+            sm == scene.trace().sm                                       ? "\ntraced in full: click to go in"
+            : frame.session.machine.entering == static_cast<int64_t>(sm) ? "\nis being traced ..."
+                                                                         : "\nclick to trace this one and go in"));
     }
     if (!ui.clicked(tile)) return;
     if (sm == scene.trace().sm) return zoom_to(frame.session, Stop::sm);
@@ -225,10 +230,10 @@ void draw_requests(const MachineFrame& frame, const GpuPlaces& p) {
         if (!followed && !is_drawn(*frame.scene, i)) continue;
         const RequestRecord& r = machine.requests[i];
         const RequestPlace place = place_of(p, machine, r, frame.clock);
-        if (place.station == Station::sm_queue || place.station == Station::l1 || place.station == Station::dram) continue;
+        if (place.station == Station::sm_queue || place.station == Station::l1) continue;
         if (place.station == Station::channel_queue) continue;  // the channel counts it
         if (place.moves && frame.speed <= 1000) draw_tail(frame, p, r, place);
-        draw_mark(frame.ui, place.at, r.kind, place.comes_back, 4);
+        draw_mark(frame.ui, place.at, r.kind, place.comes_back, place.station == Station::dram ? 2.5f : 4.0f);
         const float reach = frame.session.playing ? 11.0f : 8.0f;  // what moves is hard to hit
         const Rect near{place.at.x - reach, place.at.y - reach, 2 * reach, 2 * reach};
         if (frame.still || !frame.ui.hovered(near)) continue;
@@ -280,17 +285,22 @@ void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
     const RequestRecord& r = machine.requests[static_cast<size_t>(followed)];
     if (r.level == MemoryLevel::l1) return;
     const Route out = route_out(p, r), back = route_back(p, r), far = route_to_dram(p, r);
-    ui.polyline(back.points, faded(ui.theme->ink, 0.7f), 1, 4, 4);
-    ui.polyline(out.points, ui.theme->ink, 2);
-    if (!far.points.empty()) ui.polyline(far.points, ui.theme->ink, 2);
-    if (r.sm < p.tile.size()) ui.outline(p.tile[r.sm], 2);
-    if (r.slice < p.slice.size()) ui.frame(p.slice[r.slice], ui.theme->ink, 2);
+    // What is to come at a third, what has arrived at half.
+    const bool to_come = frame.cycle() < r.begin, home = frame.cycle() >= r.end();
+    const Color ink = faded(ui.theme->ink, to_come ? 0.34f : home ? 0.5f : 1.0f);
+    ui.polyline(back.points, faded(ink, 0.7f), 1, 4, 4);
+    ui.polyline(out.points, ink, 2);
+    if (!far.points.empty()) ui.polyline(far.points, ink, 2);
+    if (r.sm < p.tile.size()) to_come || home ? ui.frame(p.tile[r.sm], ink, 2) : ui.outline(p.tile[r.sm], 2);
+    if (r.slice < p.slice.size()) ui.frame(p.slice[r.slice], ink, 2);
     const RequestPlace place =
         place_of(p, machine, r, std::clamp(frame.clock, static_cast<double>(r.begin), static_cast<double>(r.end())));
-    draw_mark(ui, place.at, r.kind, place.comes_back, 6);
-    ui.ring(place.at, 8, ui.theme->ink, 1.5f);
-    const int64_t so_far = std::clamp<int64_t>(frame.cycle() - r.begin, 0, r.ready);
-    const std::string text = request_text(*frame.scene, r) + fmt::format(", {} so far", with_commas(so_far));
+    if (!to_come && !home) draw_mark(ui, place.at, r.kind, place.comes_back, 6);
+    ui.ring(place.at, 8, ink, 1.5f);
+    const std::string text =
+        request_text(*frame.scene, r) + (to_come ? fmt::format(", leaves in cycle {}", with_commas(r.begin))
+                                         : home  ? fmt::format(", is home since cycle {}", with_commas(r.end()))
+                                                 : fmt::format(", {} so far", with_commas(frame.cycle() - r.begin)));
     const TextStyle style{.size = 14, .weight = 600};
     const float w = std::min(ui.text_width(text, style) + 24, p.crossbar.w - 20);
     const Rect chip{p.crossbar.x + (p.crossbar.w - w) / 2, p.crossbar.y + p.crossbar.h / 2 - 13, w, 26};
@@ -326,8 +336,7 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
     if (r.right() - x > 330) {
         const Rect mark{x, y - 12, 15, 15};
         if (frame.speed <= smooth)
-            letter_box(ui, mark, frame.scene->timeline->letters.empty() ? 'F' : frame.scene->timeline->letters.front().first,
-                       data::green);
+            letter_box(ui, mark, frame.scene->letters.empty() ? 'F' : frame.scene->letters.front().first, data::green);
         else
             ui.rect(mark, ui.theme->grid), ui.rect({mark.x, mark.y + 6, mark.w, mark.h - 6}, data::green);
         x = ui.text(x + 21, y, frame.speed <= smooth ? "issued in this cycle" : "share of slots issued",
@@ -339,7 +348,7 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
         x = ui.text(x + 18, y, fmt::format("block of wave {}", wave + 1), {.size = 12, .color = ui.theme->ink2}) + 18;
     }
     if (frame.speed > smooth) return;  // then bars stand for letters
-    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+    for (const auto& [letter, meaning] : frame.scene->letters) {
         const float w = ui.text_width(meaning, {.size = 12}) + 25;
         if (x + w > r.right()) break;
         const char text[] = {letter, 0};
@@ -403,7 +412,11 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     const GpuPlaces p = places_in(frame, body);
     const auto window = std::max<int64_t>(1, static_cast<int64_t>(frame.speed / smooth));
     if (p.host.w > 0) draw_host(frame, p.host);
-    if (p.chip.w > 0) draw_block_queue(frame, p.chip);
+    if (p.chip.w > 0) {
+        const float engines = engines_height(frame, p.chip.h * 0.5f);
+        draw_block_queue(frame, {p.chip.x, p.chip.y, p.chip.w, p.chip.h - engines});
+        if (engines > 0) draw_engines(frame, {p.chip.x, p.chip.bottom() - engines, p.chip.w, engines});
+    }
     const model::GpuSpec& gpu = frame.scene->run->gpu;
     const auto title = [&](const Rect& over, std::string_view text, Align align) {
         ui.text(align == Align::left ? over.x : over.right(), p.all.y + 18, text,
@@ -428,8 +441,9 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     if (frame.session.machine.followed < 0) {
         const float end = ui.text(p.crossbar.x + 40, mid, "crossbar", {.size = 13, .weight = 600});
         ui.text(end + 10, mid,
-                fmt::format("{:.0f} of {:.0f} B a cycle, {:.0f} %", rates.bytes, double{gpu.l2_bytes_per_cycle.value},
-                            100 * rates.l2),
+                fmt::format("{} {:.0f} % busy, up to {:.0f} B a cycle",
+                            frame.scene->has_l2() ? "L2's slices are" : "its ports are", 100 * rates.l2,
+                            double{gpu.l2_bytes_per_cycle.value}),
                 {.size = 13, .color = ui.theme->ink2});
     }
     if (frame.speed > too_fast)
@@ -455,6 +469,7 @@ std::string gpu_sentence(const MachineFrame& frame) {
     if (frame.scene == nullptr || frame.scene->machine == nullptr) return "";
     const MachineScene& scene = *frame.scene;
     const int64_t cycle = frame.cycle();
+    if (const std::string fault = fault_sentence(scene, cycle); !fault.empty()) return fault;
     const int64_t schedulers = int64_t{scene.run->gpu.sms} * scene.run->gpu.sub_cores;
     std::string text;
     if (issues_kept(scene, cycle)) {

@@ -144,6 +144,13 @@ Point channel_door(const GpuPlaces& p, const RequestRecord& r) {
     return {p.channel_at_left(r.channel) ? channel.right() : channel.x, middle(channel).y};
 }
 
+// While DRAM reads it: in the box's outer corner, which nothing else takes, on one of a few places.
+Point in_channel(const GpuPlaces& p, const RequestRecord& r) {
+    const Rect& box = p.channel[r.channel];
+    const float along = 8 + 7 * std::floor(lane_of(r, 4) * 4), down = std::min(8.0f, box.h / 2);
+    return {p.channel_at_left(r.channel) ? box.x + along : box.right() - along, box.y + down};
+}
+
 }  // namespace
 
 Route route_out(const GpuPlaces& p, const RequestRecord& r) {
@@ -204,7 +211,7 @@ RequestPlace place_of(const GpuPlaces& p, const MachineTrace& machine, const Req
             place.at = route_to_dram(p, r).at(1);
             break;
         case Station::dram:
-            if (r.channel < p.channel.size()) place.at = middle(p.channel[r.channel]);
+            if (r.channel < p.channel.size()) place.at = in_channel(p, r);
             break;
         case Station::back:
         case Station::count:

@@ -19,7 +19,12 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float crumbs_height = 42;
+constexpr float crumbs_height = 42, cycle_field_width = 92;
+constexpr float widest_without_slider = 1340;  // its room goes to the jumps: breadcrumbs zoom as well
+constexpr std::pair<Landmark, std::string_view> landmarks[] = {{Landmark::fault, "fault"},
+                                                               {Landmark::barrier, "barrier"},
+                                                               {Landmark::divergence, "divergence"},
+                                                               {Landmark::miss, "miss"}};
 constexpr std::string_view hidden_sentence = "The machine stays hidden until you lock an answer.";
 constexpr double seconds_a_stop = 0.6, rest_seconds = 0.35, seconds_told = 4;
 
@@ -270,7 +275,7 @@ class MachineView final : public View {
         ui.frame(bar, t.line, 1, 4);
         float x = bar.x + 10;
         const auto at = static_cast<Stop>(std::lround(frame.session.machine.wanted));
-        const float slider = bar.w > 900 ? 200 : 0, room = bar.right() - slider - 50;
+        const float slider = bar.w > widest_without_slider ? 200 : 0, room = bar.right() - slider - 50;
         const auto width = [&](const StopRow& row) {
             return std::max(ui.text_width(row.label(frame), {.size = 14, .weight = row.stop == at ? 600 : 400}),
                             ui.text_width(row.detail(frame), {.size = 12})) +
@@ -321,7 +326,9 @@ class MachineView final : public View {
         }
         bool& offers = frame.session.machine.offers_tour;
         if (frame.session.machine.wanted != frame.session.machine.zoom) offers = false;  // who moves has found the way in
-        const std::string_view tour = offers ? "first time here? take the tour" : "tour";
+        // Where a longer offer would leave no room for a jump, it is a shorter one.
+        const bool all_fit = x + ui.chip_width("first time here? take the tour") + jumps_width(ui) + 26 < room;
+        const std::string_view tour = !offers ? "tour" : all_fit ? "first time here? take the tour" : "take the tour";
         if (x + ui.chip_width(tour) < room) {
             if (ui.chip(x, bar.y + 8, tour, offers)) begin_tour(frame.session);
             x += 6;
@@ -338,15 +345,20 @@ class MachineView final : public View {
             frame.session.machine.wanted = farthest + static_cast<double>(wanted) * (last - farthest);
     }
 
-    // To the next barrier, divergence, miss or fault, or to a cycle that one types.
+    float jumps_width(const Ui& ui) const {  // of all of them, with the field for a cycle
+        if (!scene_) return 0;
+        float width =
+            ui.text_width("next", {.size = 13}) + 8 + ui.text_width("cycle", {.size = 13}) + cycle_field_width + 20;
+        for (const auto& [what, name] : landmarks)
+            if (what != Landmark::fault || scene_->run->result.fault) width += ui.chip_width(name) + 6;
+        return width;
+    }
+
+    // To the next fault, barrier, divergence or miss, or to a cycle that one types.
     void draw_jumps(const MachineFrame& frame, const Rect& bar, float x, float room) {
         if (!scene_) return;
         Ui& ui = frame.ui;
-        static constexpr std::pair<Landmark, std::string_view> landmarks[] = {{Landmark::barrier, "barrier"},
-                                                                              {Landmark::divergence, "divergence"},
-                                                                              {Landmark::miss, "miss"},
-                                                                              {Landmark::fault, "fault"}};
-        const float field = 92, typed = ui.text_width("cycle", {.size = 13}) + field + 20;
+        const float field = cycle_field_width, typed = ui.text_width("cycle", {.size = 13}) + field + 20;
         float needed = ui.text_width("next", {.size = 13}) + 8 + typed;
         size_t shown = 0;  // of the landmarks, as many as there is room for
         for (const auto& [what, name] : landmarks) {

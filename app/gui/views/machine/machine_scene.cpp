@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/warp_facts.h"
+#include "app/gui/views/timeline/timeline_view.h"
 #include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
@@ -38,8 +40,19 @@ bool is_divergent(const MachineScene& scene, const WarpTrack& warp, size_t i) {
     return now.active != before.active && std::popcount(now.active) < std::popcount(before.active);
 }
 
+// The mean over L2's slices of the share of [begin, end) in which they served.
+double slices_busy(const QueueColumns& queues, int64_t begin, int64_t end) {
+    double sum = 0;
+    int64_t columns = 0;
+    for (int64_t at = begin; at < end; at += queues.cycles_a_column, ++columns)
+        for (uint32_t slice = 0; slice < queues.slices; ++slice) sum += static_cast<double>(queues.busy_at(at, slice));
+    return sum / std::max(1.0, static_cast<double>(columns) * queues.slices);
+}
+
 std::vector<Rates> rates_of(const model::KernelRun& run) {
     const model::Windows& windows = run.result.windows;
+    const MachineTrace* const machine = run.result.trace.machine.get();
+    const bool recorded = machine != nullptr && machine->queues.cycles_a_column > 0 && machine->queues.slices > 0;
     std::vector<Rates> rates;
     if (windows.length <= 0) return rates;
     const double schedulers = static_cast<double>(run.gpu.sms.value) * run.gpu.sub_cores.value;
@@ -51,8 +64,8 @@ std::vector<Rates> rates_of(const model::KernelRun& run) {
             static_cast<double>(std::clamp<int64_t>(model::shown_cycles(run.result) - begin, 1, windows.length));
         Rates r;
         r.issue = static_cast<double>(totals.issued) / cycles / schedulers;
-        r.bytes = sectors * 32 / cycles;
-        r.l2 = r.bytes / std::max(1.0, static_cast<double>(run.gpu.l2_bytes_per_cycle.value));
+        r.l2 = recorded ? slices_busy(machine->queues, begin, begin + windows.length)
+                        : sectors * 32 / cycles / std::max(1.0, static_cast<double>(run.gpu.l2_bytes_per_cycle.value));
         r.dram = static_cast<double>(totals.dram_read + totals.dram_written) / cycles /
                  std::max(1e-9, run.result.totals.dram_bytes_per_cycle);
         rates.push_back(r);
@@ -60,7 +73,47 @@ std::vector<Rates> rates_of(const model::KernelRun& run) {
     return rates;
 }
 
+// By how often they issue; what never does is left out, unless nothing is kept.
+std::vector<std::pair<char, std::string_view>> letters_by_use(const MachineScene& scene) {
+    std::array<size_t, 128> uses{};
+    for (const IssueRecord& issue : scene.trace().issues)
+        if (!issue.folded) ++uses[static_cast<size_t>(letter_of(*scene.timeline, issue.pc)) % uses.size()];
+    std::vector<std::pair<char, std::string_view>> letters(scene.timeline->letters.begin(), scene.timeline->letters.end());
+    const auto used = [&](const auto& letter) { return uses[static_cast<size_t>(letter.first) % uses.size()]; };
+    std::stable_sort(letters.begin(), letters.end(), [&](const auto& a, const auto& b) { return used(a) > used(b); });
+    if (!letters.empty() && used(letters.front()) > 0 && !scene.trace().truncated)
+        std::erase_if(letters, [&](const auto& letter) { return used(letter) == 0; });
+    return letters;
+}
+
+FaultPlace fault_of(const model::KernelRun& run) {
+    FaultPlace place;
+    if (!run.result.fault) return place;
+    const simt::Fault& fault = *run.result.fault;
+    const KernelTrace& trace = run.result.trace;
+    const simt::Dim3 grid = run.config.grid, threads = run.config.block;
+    const uint64_t block = (uint64_t{fault.block.z} * grid.y + fault.block.y) * grid.x + fault.block.x,
+                   thread = (uint64_t{fault.thread.z} * threads.y + fault.thread.y) * threads.x + fault.thread.x;
+    place.cycle = trace.cycles - 1;
+    for (const BlockRun& one : trace.blocks)
+        if (one.block == block) place.sm = one.sm;
+    for (size_t w = 0; w < trace.warps.size(); ++w)
+        if (trace.warps[w].block == block && trace.warps[w].warp_in_block == thread / 32)
+            place.warp = static_cast<int32_t>(w);
+    place.text = fault.message.substr(0, fault.message.find(": "));  // without the reckoning behind it
+    if (fault.line > 0) place.text += fmt::format(", at line {}", fault.line);
+    place.text += fmt::format(", thread {} of block {}", with_commas(static_cast<int64_t>(thread)),
+                              with_commas(static_cast<int64_t>(block)));
+    if (place.sm >= 0) place.text += fmt::format(" on SM {}", place.sm);
+    return place;
+}
+
 }  // namespace
+
+std::string fault_sentence(const MachineScene& scene, int64_t cycle) {
+    if (scene.fault.cycle < 0 || cycle < scene.fault.cycle) return "";
+    return "The launch ends here: " + scene.fault.text + ".";
+}
 
 MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std::shared_ptr<const Timeline> timeline) {
     MachineScene scene;
@@ -84,6 +137,12 @@ MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std
     if (!scene.run->source.empty()) scene.lines = lines_of(scene.run->source);
     scene.rates = rates_of(*scene.run);
     scene.window = scene.rates.empty() ? 0 : scene.run->result.windows.length;
+    scene.letters = letters_by_use(scene);
+    scene.fault = fault_of(*scene.run);
+    for (const Rates& r : scene.rates) {
+        if (r.issue > 0) break;
+        scene.silent_until += scene.window;
+    }
     if (scene.machine == nullptr) return scene;
     const auto& requests = scene.machine->requests;
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -163,7 +222,8 @@ std::span<const TileIssue> issues_of_sm(const MachineScene& scene, uint32_t sm, 
 }
 
 bool issues_kept(const MachineScene& scene, int64_t cycle) {
-    return scene.machine != nullptr && cycle >= scene.machine->issues_from && cycle < scene.machine->issues_until;
+    if (scene.machine == nullptr) return false;
+    return cycle < scene.silent_until || (cycle >= scene.machine->issues_from && cycle < scene.machine->issues_until);
 }
 
 WaitingBlocks blocks_waiting(const MachineScene& scene, int64_t cycle) {
@@ -181,10 +241,10 @@ Rates rates_in(const MachineScene& scene, int64_t begin, int64_t end) {
                   to = std::clamp<int64_t>((end - 1) / scene.window, from, last);
     for (int64_t w = from; w <= to; ++w) {
         const Rates& r = scene.rates[static_cast<size_t>(w)];
-        mean.issue += r.issue, mean.l2 += r.l2, mean.dram += r.dram, mean.bytes += r.bytes;
+        mean.issue += r.issue, mean.l2 += r.l2, mean.dram += r.dram;
     }
     const auto n = static_cast<double>(to - from + 1);
-    mean.issue /= n, mean.l2 /= n, mean.dram /= n, mean.bytes /= n;
+    mean.issue /= n, mean.l2 /= n, mean.dram /= n;
     return mean;
 }
 
@@ -275,7 +335,7 @@ LandmarkAt next_landmark(const MachineScene& scene, Landmark what, int64_t after
     };
     switch (what) {
         case Landmark::fault:
-            if (scene.run->result.fault && trace.cycles - 1 > after) best.cycle = trace.cycles - 1;
+            if (scene.fault.cycle > after) best = {scene.fault.cycle, scene.fault.warp};
             break;
         case Landmark::barrier:
             for (uint32_t w = 0; w < trace.warps.size(); ++w)

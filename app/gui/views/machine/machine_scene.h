@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/gui/views/timeline/timeline_data.h"
@@ -18,9 +20,15 @@ constexpr size_t stop_count = static_cast<size_t>(Stop::count);
 
 struct Rates {         // of the whole GPU over a stretch
     double issue = 0;  // instructions a scheduler and cycle
-    double l2 = 0;     // share of the bytes a cycle that L2 can give
+    double l2 = 0;     // share of the time in which L2's slices serve; not recorded: of the bytes that they can give
     double dram = 0;   // share of the vendor's peak
-    double bytes = 0;  // a cycle, between L2 and the SMs
+};
+
+struct FaultPlace {      // that ended the launch
+    int64_t cycle = -1;  // the launch's last; -1: none did
+    int64_t sm = -1;     // on which; -1: not known
+    int32_t warp = -1;   // index into KernelTrace::warps; -1: it was on another SM than the traced one
+    std::string text;    // "invalid global write ..., at line 11, thread 40 of block 2"
 };
 
 struct MachineScene {
@@ -37,7 +45,11 @@ struct MachineScene {
     std::vector<uint32_t> of_issues;                    // requests of the traced SM, by the issue that made them
     uint32_t reasons_seen = 0;                          // for which a warp waits at some time, a bit a StallReason
     std::vector<std::string> lines;                     // of the source; none: it is not at hand
-    int64_t window = 0;                                 // cycles of each of `rates`; 0: they are not known
+    // "F", "float": of the instructions that the traced SM issues, the most frequent first.
+    std::vector<std::pair<char, std::string_view>> letters;
+    int64_t silent_until = 0;  // before this cycle nothing issues on the whole GPU
+    FaultPlace fault;
+    int64_t window = 0;  // cycles of each of `rates`; 0: they are not known
     std::vector<Rates> rates;
 
     static constexpr size_t group = 64;
@@ -61,12 +73,15 @@ struct TileState {                   // of an SM at a moment
 TileState blocks_on(const MachineScene& scene, uint32_t sm, int64_t cycle);
 // The instructions that SM `sm` issues in [begin, end).
 std::span<const TileIssue> issues_of_sm(const MachineScene& scene, uint32_t sm, int64_t begin, int64_t end);
-bool issues_kept(const MachineScene& scene, int64_t cycle);  // of all SMs, in that cycle
+bool issues_kept(const MachineScene& scene, int64_t cycle);  // of all SMs, in that cycle; also where nothing issues
 // Blocks that wait in the cycle, and the first of them; blocks start in order.
 struct WaitingBlocks {
     int64_t begun = 0, waiting = 0;
 };
 WaitingBlocks blocks_waiting(const MachineScene& scene, int64_t cycle);
+
+// "The launch ends here: ...", in the cycle of its fault; else "".
+std::string fault_sentence(const MachineScene& scene, int64_t cycle);
 
 Rates rates_in(const MachineScene& scene, int64_t begin, int64_t end);  // the mean of the windows that overlap
 

@@ -40,10 +40,20 @@ std::string of_sm(const MachineFrame& frame) {
                        n == 1 ? "s" : "");
 }
 
+// What the warp waits for in the cycle, or waited for until a moment ago.
+int64_t awaited_lately(const MachineScene& scene, uint32_t warp, int64_t cycle) {
+    constexpr int64_t moment = 60;
+    if (const int64_t now = awaited_request(scene, warp, cycle); now >= 0) return now;
+    int64_t before = -1;
+    for (const StallRun& wait : runs_in(scene.trace().warps[warp], std::max<int64_t>(0, cycle - moment), cycle))
+        if (wait.reason == StallReason::long_scoreboard) before = awaited_request(scene, warp, wait.end - 1);
+    return before;
+}
+
 std::string of_warp(const MachineFrame& frame) {
     const uint32_t warp = focused_warp(frame);
     if (warp == UINT32_MAX) return "32 lanes make a warp: they go through the program together.";
-    if (const int64_t awaited = awaited_request(*frame.scene, warp, frame.cycle()); awaited >= 0) {
+    if (const int64_t awaited = awaited_lately(*frame.scene, warp, frame.cycle()); awaited >= 0) {
         const RequestRecord& request = frame.scene->machine->requests[static_cast<size_t>(awaited)];
         return fmt::format("One warp waits {} cycles for a load while the other warps work.", with_commas(request.ready));
     }
@@ -82,32 +92,52 @@ std::string of_node(const MachineFrame& frame) {
                            : fmt::format("One node holds {} GPUs.", step->node_gpus);
 }
 
-// Where the tour looks: the GPU is at its busiest, a warp begins a long wait, and later that warp multiplies and adds.
+const TourStop* tour_stop(Stop stop) {
+    const auto stops = tour_stops();
+    const auto at = std::find_if(stops.begin(), stops.end(), [&](const TourStop& one) { return one.stop == stop; });
+    return at == stops.end() ? nullptr : &*at;
+}
+double speed_of(Stop stop) {  // cycles a second
+    const TourStop* const at = tour_stop(stop);
+    return at == nullptr ? 0 : at->speed;
+}
+double seconds_of(Stop stop) {
+    const TourStop* const at = tour_stop(stop);
+    return at == nullptr ? 0 : at->seconds;
+}
+
+// Where the tour looks: the GPU is at its busiest, a warp's long wait comes to its end, and later that warp multiplies and
+// adds. Each begins so that what is told happens while one looks.
 struct TourCycles {
-    int64_t busy = 0, wait = 0, multiply = 0;
+    double busy = 0, sm = 0, wait = 0, multiply = 0;
     uint32_t warp = 0;
 };
+constexpr double comes_home_after = 2.6, answer_after = 2.2;  // seconds at the stop
 TourCycles cycles_of_tour(const model::KernelRun& run) {
     const KernelTrace& trace = run.result.trace;
     const model::Windows& windows = run.result.windows;
     TourCycles found;
+    int64_t busy = 0;
     uint64_t most = 0;
     for (size_t w = 0; w < windows.totals.size() * 3 / 4; ++w) {
         const uint64_t sectors = windows.counters.total(w).l2_sectors;
         if (sectors <= most) continue;
         most = sectors;
-        found.busy = std::max<int64_t>(0, static_cast<int64_t>(w) * windows.length - 60);
+        busy = std::max<int64_t>(0, static_cast<int64_t>(w) * windows.length - 60);
     }
-    found.wait = found.busy;
-    int64_t longest = 0;
+    StallRun wait{busy, busy};
     for (size_t w = 0; w < trace.warps.size(); ++w)
         for (const StallRun& stall : trace.warps[w].runs) {
-            const bool near = stall.begin >= found.busy && stall.begin < found.busy + 2000;
-            if (stall.reason != StallReason::long_scoreboard || !near || stall.end - stall.begin <= longest) continue;
-            longest = stall.end - stall.begin;
-            found.wait = stall.begin + 2;
+            const bool near = stall.begin >= busy && stall.begin < busy + 2000;
+            if (stall.reason != StallReason::long_scoreboard || !near || stall.end - stall.begin <= wait.end - wait.begin)
+                continue;
+            wait = stall;
             found.warp = static_cast<uint32_t>(w);
         }
+    const auto begins = static_cast<double>(wait.begin);
+    found.busy = static_cast<double>(busy);
+    found.wait = std::max(begins, static_cast<double>(wait.end) - comes_home_after * speed_of(Stop::warp));
+    found.sm = std::max(begins, found.wait - seconds_of(Stop::sm) * speed_of(Stop::sm));
     found.multiply = found.wait;
     if (found.warp >= trace.warps.size()) return found;
     // One that nothing of its warp follows at once, so that it can be watched; else the one that is followed last.
@@ -117,12 +147,14 @@ TourCycles cycles_of_tour(const model::KernelRun& run) {
     for (size_t k = 0; k < issues.size() && alone < watched; ++k) {
         const IssueRecord& issue = trace.issues[issues[k]];
         const ptx::DecodedInstruction& instruction = run.program->instructions[issue.pc];
-        if (issue.cycle <= found.wait || issue.folded || instruction.opcode == nullptr) continue;
+        if (issue.cycle <= wait.begin || issue.folded || instruction.opcode == nullptr) continue;
         if (instruction.opcode->facts.counts != ptx::Counts::multiply_add) continue;
         const int64_t gap = k + 1 < issues.size() ? trace.issues[issues[k + 1]].cycle - issue.cycle : watched;
         if (gap <= alone) continue;
         alone = gap;
-        found.multiply = issue.cycle;
+        // The answer is there in the last cycle of its latency.
+        const double waits = static_cast<double>(issue.ready - issue.cycle) - 1 - answer_after * speed_of(Stop::lane);
+        found.multiply = static_cast<double>(issue.cycle) + std::max(0.0, waits);
     }
     return found;
 }
@@ -135,8 +167,8 @@ std::span<const TourStop> tour_stops() {
                                               {Stop::node, 3, "10 ms", 0, 1e4, of_node},
                                               {Stop::gpu, 3, "100 cycles", 100, 0, of_gpu},
                                               {Stop::sm, 3, "10 cycles", 10, 0, of_sm},
-                                              {Stop::warp, 4, "100 cycles", 100, 0, of_warp},
-                                              {Stop::lane, 3, "2 cycles", 2, 0, of_lane}}};
+                                              {Stop::warp, 4, "10 cycles", 10, 0, of_warp},
+                                              {Stop::lane, 3, "1 cycle", 1, 0, of_lane}}};
         std::vector<TourStop> there;
         for (const TourStop& stop : all)
             if (has_stop(stop.stop)) there.push_back(stop);
@@ -193,9 +225,10 @@ bool go_on_tour(Session& session, Focus& focus, const Snapshot& snapshot, double
         const TourStop& stop = tour_stops()[now.at];
         const TourCycles cycles = cycles_of_tour(*snapshot.kernel.run);
         if (!trace.warps.empty()) focus.warp = static_cast<int32_t>(std::min<size_t>(cycles.warp, trace.warps.size() - 1));
-        look.clock = static_cast<double>(stop.stop < Stop::sm     ? cycles.busy
-                                         : stop.stop < Stop::lane ? cycles.wait
-                                                                  : cycles.multiply);
+        look.clock = stop.stop < Stop::sm     ? cycles.busy
+                     : stop.stop < Stop::warp ? cycles.sm
+                     : stop.stop < Stop::lane ? cycles.wait
+                                              : cycles.multiply;
         if (const auto step = session.cluster_step(snapshot); step && stop.stop < Stop::gpu)
             session.cluster.time = step->end * (stop.stop == Stop::cluster ? 0.2 : 0.45);
         look.speed = stop.speed;

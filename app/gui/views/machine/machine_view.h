@@ -95,6 +95,9 @@ double speed_at(double zoom);
 // What the host asks for, and the blocks that wait for an SM.
 void draw_host(const MachineFrame& frame, const Rect& column);
 void draw_block_queue(const MachineFrame& frame, const Rect& column);
+// The chip's copy engines, and its links to other GPUs as the step above has them; the height that they take of `most`.
+void draw_engines(const MachineFrame& frame, const Rect& column);
+float engines_height(const MachineFrame& frame, float most);
 // The colour and hatch of a block's wave; a request: load a circle, store a square, atomic a diamond, copy a triangle.
 void fill_wave(Ui& ui, const Rect& box, int64_t wave, float opacity = 1);
 void draw_mark(Ui& ui, Point at, RequestKind kind, bool back, float r);
@@ -104,6 +107,9 @@ std::vector<uint32_t> own_requests(const MachineFrame& frame);
 void draw_sm_memory(const MachineFrame& frame, const std::array<Rect, 4>& boxes);
 // The source with how many of the SM's warps stand at each line, and what the focused warp issues next.
 void draw_warp_lines(const MachineFrame& frame, const Rect& area);
+// What the focused warp's last instruction left in one lane, bit by bit; a click looks into the lane.
+constexpr float lane_strip_height = 122;
+void draw_lane_strip(const MachineFrame& frame, const Rect& area);
 // A column a bank, as many rows as there is room for: the words that it delivers one after the other, with numbers below.
 void draw_banks(Ui& ui, const Rect& area, const BankFacts& facts);
 // Of the panels beside a picture: wider in a wide window, where lines of code are cut otherwise.

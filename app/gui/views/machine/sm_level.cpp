@@ -19,18 +19,23 @@ namespace {
 
 constexpr float memory_height = 150, most_memory = 240;
 constexpr float column_rest = 242, least_row = 10, named_row = 14, low_column = 84;  // of a column beside its rows of warps
+constexpr float with_lane = 780;                       // height from which on a lane's bits stand beside
 constexpr float least_column = 168, panel_rest = 102;  // panel_rest: header, caption and margins
 
 struct SmSplit {
     Rect picture, warp, code;
+    Rect lane;  // h 0: there is no room for it
 };
 SmSplit split_sm(const Rect& area) {
-    SmSplit s{area, {}, {}};
+    SmSplit s{area, {}, {}, {}};
     if (area.w < 1180) return s;
     const float side = side_width(area);
     s.picture.w = area.w - side - 8;
-    s.warp = {area.right() - side, area.y, side, area.h * 0.56f};
-    s.code = {s.warp.x, s.warp.bottom() + 8, side, area.bottom() - s.warp.bottom() - 8};
+    const float lane = area.h >= with_lane ? lane_strip_height + 8 : 0;
+    s.warp = {area.right() - side, area.y, side, area.h * 0.56f - lane * 0.6f};
+    float y = s.warp.bottom() + 8;
+    if (lane > 0) s.lane = {s.warp.x, y, side, lane_strip_height}, y += lane;
+    s.code = {s.warp.x, y, side, area.bottom() - y};
     return s;
 }
 
@@ -68,8 +73,10 @@ struct SubCoreFacts {
     std::vector<Row> rows;
     const IssueRecord* issued = nullptr;     // in this cycle
     std::vector<const IssueRecord*> recent;  // of its warps, in the last cycles, the newest first; none that is folded
-    int64_t issues = 0, window = 0;          // cycles with an issue, of the last so many
-    int ready = 0;                           // warps that could issue now
+    std::vector<const IssueRecord*>
+        early;                       // loads that ptxas moves up: they are under way, their place in the text is to come
+    int64_t issues = 0, window = 0;  // cycles with an issue, of the last so many
+    int ready = 0;                   // warps that could issue now
 };
 
 SubCoreFacts facts_of(const MachineFrame& frame, uint32_t s, int64_t window) {
@@ -89,6 +96,9 @@ SubCoreFacts facts_of(const MachineFrame& frame, uint32_t s, int64_t window) {
     }
     auto at = std::upper_bound(trace.issues.begin(), trace.issues.end(), cycle,
                                [](int64_t c, const IssueRecord& issue) { return c < issue.cycle; });
+    constexpr int64_t looks_ahead = 512;
+    for (auto next = at; next != trace.issues.end() && next->cycle <= cycle + looks_ahead; ++next)
+        if (!next->folded && next->sent() <= cycle && trace.warps[next->warp].scheduler == s) facts.early.push_back(&*next);
     int64_t last = -1;
     while (at != trace.issues.begin()) {
         --at;
@@ -303,11 +313,28 @@ void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts
     for (const int32_t reg : writes) mark(reg, data::green);
 }
 
+// What is on a belt at the clock, the first that came to it first.
+std::vector<const IssueRecord*> on_belt(const MachineFrame& frame, const SubCoreFacts& facts, const BeltRow& belt,
+                                        int cells) {
+    std::vector<const IssueRecord*> there;
+    const auto take = [&](const IssueRecord* issue) {
+        if (!runs_on(frame, issue->pc, belt)) return;
+        const int64_t until = belt.queue ? std::min<int64_t>(issue->ready, issue->sent() + cells) : issue->ready;
+        const double length = std::max<double>(1, static_cast<double>(until - issue->sent())),
+                     age = frame.clock - static_cast<double>(issue->sent());
+        if (age >= 0 && age < std::min<double>(length, cells)) there.push_back(issue);
+    };
+    for (const IssueRecord* issue : facts.recent) take(issue);
+    for (const IssueRecord* issue : facts.early) take(issue);
+    std::stable_sort(there.begin(), there.end(),
+                     [](const IssueRecord* a, const IssueRecord* b) { return a->sent() < b->sent(); });
+    return there;
+}
+
 void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& facts, int cells) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const float pitch = std::min(44.0f, r.h / static_cast<float>(std::size(belts)));
-    const auto since = [&](const IssueRecord& issue) { return frame.clock - static_cast<double>(issue.cycle); };
     const Lights lights = lights_of(frame);
     for (size_t b = 0; b < std::size(belts); ++b) {
         const BeltRow& belt = belts[b];
@@ -320,18 +347,15 @@ void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& fa
             ui.line({track.x + cell * static_cast<float>(k), y + 4}, {track.x + cell * static_cast<float>(k), y + h - 4},
                     t.dark ? t.line : t.ink3);
         float older = track.right() + 1;  // where the chip in front of it begins
-        for (auto at = facts.recent.rbegin(); at != facts.recent.rend(); ++at) {
-            const IssueRecord& issue = **at;
-            if (!runs_on(frame, issue.pc, belt)) continue;
-            const int64_t until = belt.queue ? std::min<int64_t>(issue.ready, issue.cycle + cells) : issue.ready;
-            const double length = std::max<double>(1, static_cast<double>(until - issue.cycle)), age = since(issue);
-            if (age < 0 || age >= std::min<double>(length, cells)) continue;
+        for (const IssueRecord* const one : on_belt(frame, facts, belt, cells)) {
+            const IssueRecord& issue = *one;
+            const double age = frame.clock - static_cast<double>(issue.sent());
             const float w = std::max(cell * 3, 22.0f);
             const float x = track.x + static_cast<float>(age / cells) * (track.w - w);
             const Rect box{x, y + 1, std::min(w, older - x - 1), h - 2};
             older = x;
             if (box.w < 1) continue;
-            const Color fill = lit(data::green, lights.flash(frame.clock, static_cast<double>(issue.cycle)), t);
+            const Color fill = lit(data::green, lights.flash(frame.clock, static_cast<double>(issue.sent())), t);
             ui.rect(box, fill, 3);
             const std::string text = fmt::format("{}{}", letter_of(*frame.scene->timeline, issue.pc),
                                                  frame.scene->trace().warps[issue.warp].slot);
@@ -448,7 +472,7 @@ float draw_sm_key(const MachineFrame& frame, const Rect& r, bool draw) {
         x += w + 33;
     }
     x = r.x, y += 20;
-    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+    for (const auto& [letter, meaning] : frame.scene->letters) {
         const float w = ui.text_width(meaning, {.size = 12});
         fit(w + 14);
         const char text[] = {letter, 0};
@@ -474,7 +498,7 @@ float key_height_of(const MachineFrame& frame, float width) {
         if (states + w + 20 > width) states = 0, ++lines;
         states += w + 33;
     }
-    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+    for (const auto& [letter, meaning] : frame.scene->letters) {
         const float w = ui.text_width(meaning, {.size = 12});
         if (letters + w + 14 > width && letters > 0) letters = 0, ++lines;
         letters += w + 29;
@@ -551,6 +575,7 @@ void draw_machine_sm(const MachineFrame& frame, const Rect& area) {
     if (frame.scene == nullptr)
         return ui.say_nothing_yet(body, "No kernel has run yet.", "Its warps stand here, slot by slot.");
     if (parts.warp.w > 0) frame.show("warp", parts.warp);
+    if (parts.lane.h > 0) draw_lane_strip(frame, parts.lane);
     if (parts.code.w > 0 && parts.code.h > 120) draw_warp_lines(frame, parts.code);
     if (!kept)
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
@@ -573,6 +598,7 @@ Rect inside_sm(const MachineFrame& frame, const Rect& area) {
 
 std::string sm_sentence(const MachineFrame& frame) {
     if (frame.scene == nullptr || !has_stretch(frame)) return "";
+    if (const std::string fault = fault_sentence(*frame.scene, frame.cycle()); !fault.empty()) return fault;
     const uint32_t n = frame.scene->trace().schedulers;
     int issue = 0, ready = 0;
     std::array<int, state_count> states{};
@@ -632,6 +658,7 @@ void draw_sub_core(const MachineFrame& frame, const Rect& area) {
     const Rect body = machine_panel(frame, parts.picture, Stop::sub_core);
     if (frame.scene == nullptr) return ui.say_nothing_yet(body, "No kernel has run yet.");
     if (parts.warp.w > 0) frame.show("warp", parts.warp);
+    if (parts.lane.h > 0) draw_lane_strip(frame, parts.lane);
     if (parts.code.w > 0 && parts.code.h > 120) draw_warp_lines(frame, parts.code);
     if (!has_stretch(frame))
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),

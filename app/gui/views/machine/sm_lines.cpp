@@ -29,13 +29,19 @@ WarpsByLine warps_by_line(const MachineFrame& frame) {
     return lines;
 }
 
-std::string lines_sentence(const WarpsByLine& lines) {
-    size_t all = 0, most = 0;
+int32_t busiest_line(const WarpsByLine& lines) {  // -1: no warp is at a line of the source
+    size_t most = 0;
     int32_t at = -1;
-    for (const auto& [line, warps] : lines) {
-        all += warps.size();
+    for (const auto& [line, warps] : lines)
         if (line > 0 && warps.size() > most) most = warps.size(), at = line;
-    }
+    return at;
+}
+
+std::string lines_sentence(const WarpsByLine& lines) {
+    size_t all = 0;
+    for (const auto& [line, warps] : lines) all += warps.size();
+    const int32_t at = busiest_line(lines);
+    const size_t most = at < 0 ? 0 : lines.at(at).size();
     if (all == 0) return "No warp is on this SM in this cycle.";
     if (at < 0) return fmt::format("{} warps are here, at no line of the source.", all);
     return most == all && all == 1 ? fmt::format("Its one warp stands at line {}.", at)
@@ -112,7 +118,10 @@ void draw_warp_lines(const MachineFrame& frame, const Rect& area) {
     ui.text(body.right(), body.y + 8, "warps here", {.size = 12, .color = ui.theme->quiet, .align = Align::right});
     const Rect list{body.x, body.y + 14, body.w, body.h - 14 - below};
     const auto all = static_cast<int32_t>(scene.lines.size()), fit = std::max(1, static_cast<int32_t>(list.h / row_height));
-    const int32_t first = std::clamp(here - fit / 2, 1, std::max(1, all - fit + 1));
+    int32_t first = std::clamp(here - fit / 2, 1, std::max(1, all - fit + 1));
+    // Where the focused warp's line and the one at which most stand fit in together, both are there.
+    if (const int32_t most = busiest_line(lines); most > 0 && std::abs(most - here) < fit)
+        first = std::clamp(first, std::max(here, most) - fit + 1, std::min(here, most));
     for (int32_t line = first; line <= all && line < first + fit; ++line) {
         const auto at = lines.find(line);
         draw_one_line(frame, {list.x, list.y + row_height * static_cast<float>(line - first), list.w, row_height}, line,

@@ -546,6 +546,53 @@ std::string lane_detail(const MachineFrame&) {
     return "one thread";
 }
 
+void draw_lane_strip(const MachineFrame& frame, const Rect& area) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    ui.rect(area, t.panel, 4);
+    ui.frame(area, t.line, 1, 4);
+    const WarpNow w = warp_now(frame);
+    const LaneNow l = lane_now(frame, w);
+    const float x = area.x + 12, right = area.right() - 12,
+                end = ui.text(x, area.y + 20, fmt::format("lane {}, bit by bit", l.lane), {.size = 13, .weight = 600});
+    const auto say = [&](std::string_view words) {
+        ui.text(x, area.y + 44, words, {.size = 13, .color = t.quiet, .width = area.w - 24});
+    };
+    if (is_hidden(frame, w)) return say("It stays hidden until you lock an answer.");
+    if (l.issue == nullptr || l.instruction == nullptr) return say("No instruction of its warp has issued yet.");
+    const ptx::Program& program = *frame.scene->run->program;
+    ui.text(right, area.y + 20, short_text(program, l.issue->pc),
+            {.size = 12, .color = t.ink2, .align = Align::right, .mono = true, .width = right - end - 14});
+    if (!frame.still && ui.hovered(area)) ui.tooltip("click to look into this lane");
+    if (!frame.still && ui.clicked(area)) frame.focus.lane = l.lane, zoom_to(frame.session, Stop::lane);
+    std::optional<LaneValue> value;
+    const int32_t to = l.instruction->destination[0];
+    if (l.arithmetic)
+        value = l.arithmetic->result;
+    else if (const simt::LaneValues* v = l.after && to >= 0 && to != ptx::no_operand ? values_of(*l.after, to) : nullptr)
+        value = LaneValue{v->reg.name, type_of_use(program, v->reg), v->bits[l.lane]};
+    if (!l.worked) return say("This lane is off.");
+    if (!value) return say(l.after || l.before ? "It leaves no number in a register." : "Its values are being fetched.");
+    const bool there = shows_result(frame, l);
+    BitPlaces p = place_bits(area.w - 24, static_cast<size_t>(width_of(value->type)));
+    p.high = 19;
+    draw_bits(ui, {x, area.y + 30, area.w - 24, p.high}, *value, p, !there);
+    const float y = area.y + 30 + p.height(static_cast<size_t>(width_of(value->type))) + 16;
+    const std::string result = there ? "= " + number_text(value->bits, value->type) : std::string("= ?");
+    const float from = right - ui.text_width(result, {.size = 15, .weight = 700, .mono = true});
+    ui.text(right, y, result, {.size = 15, .align = Align::right, .weight = 700, .mono = true});
+    std::string sum = value->name;
+    if (l.arithmetic) {
+        sum.clear();
+        for (size_t i = 0; i < l.arithmetic->sources.size(); ++i) {
+            const LaneValue& source = l.arithmetic->sources[i];
+            const std::string sign = operator_of(l.arithmetic->operation, i);
+            sum += (sum.empty() ? "" : " ") + (sign.empty() ? "" : sign + " ") + number_text(source.bits, source.type);
+        }
+    }
+    ui.text(x, y, sum, {.size = 13, .color = t.ink2, .mono = true, .width = std::max(1.0f, from - x - 12)});
+}
+
 float needs_lane(const MachineFrame& frame, const Rect& room) {
     if (frame.scene == nullptr) return 0;
     constexpr float panel = 102;
