@@ -425,7 +425,7 @@ void share(const Lesson& lesson, const Exercise& exercise, const RunOptions& opt
 Result<ExerciseReport> with_medal(const Lesson& lesson, const Exercise& exercise, const JudgeAtSize& judge,
                                   const RunOptions& options, bool compiled_here, Yardstick& known, ExerciseReport report) {
     if (!report.passed || !lesson.challenge || lesson.challenge->exercise != exercise.id) return report;
-    Result<MedalWon> medal = medal_of(lesson, judge, options, compiled_here, known);
+    Result<MedalWon> medal = medal_of(lesson, report, judge, options, compiled_here, known);
     if (!medal) return placed(exercise, medal.error());
     report.medal = std::move(medal.value());
     report.lines.push_back(report.medal->words());

@@ -102,12 +102,18 @@ class LessonParser {
         }
     }
 
-    // The exercise is there, and so is the file that gold is measured by.
+    // The exercise is there and leaves the figure; only a kernel is launched at another size.
     void challenged(const Directive& d) {
+        Challenge& challenge = *lesson_.challenge;
         for (const Step& step : lesson_.steps)
             for (const Exercise& exercise : step.exercises) {
-                if (exercise.id != lesson_.challenge->exercise) continue;
-                if (lesson_.challenge->gold.empty()) lesson_.challenge->gold = "solution/gold_" + exercise.file;
+                if (exercise.id != challenge.exercise) continue;
+                if (challenge.gold.empty()) challenge.gold = "solution/gold_" + exercise.file;
+                for (const FigureName& name : challenge.of.names())
+                    if (const auto problem = unaskable(lesson_, exercise, name))
+                        throw Failure(d.problem(*d.find("of"), name.at, problem->message));
+                if (const Attribute* shape = d.find("shape"); shape && exercise.shapes.front().empty())
+                    throw Failure(d.problem(*shape, 0, fmt::format("'{}' has one size: it has no shapes=", exercise.id)));
                 return;
             }
         throw Failure(d.problem(*d.find("exercise"), 0, fmt::format("the lesson has no exercise '{}'", d.get("exercise"))));

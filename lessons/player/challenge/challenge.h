@@ -1,7 +1,7 @@
-// The challenge at a lesson's end: one of its exercises at a size where the better code is faster, one figure of it, and
-// three medals. Bronze is what the lesson's solution takes, gold what a better file takes (solution/gold_*), silver the
-// geometric mean of the two; two percent of grace for the same idea written another way. A medal needs every clause of the
-// exercise at the lesson's size, and right outputs at the challenge's.
+// The challenge at a lesson's end: one of its exercises, a kernel at a size where the better code is faster, or a program, a
+// schedule, a collective, a plan as it is; one figure of it, and three medals. Bronze is what the lesson's solution takes,
+// gold what a better file takes (solution/gold_*), silver the geometric mean of the two; two percent of grace for the same
+// idea written another way. A medal needs every clause of the exercise, and right outputs at the challenge's size.
 #pragma once
 #include <functional>
 
@@ -27,8 +27,9 @@ Result<AtSize> at_challenge_size(const Lesson& lesson, const JudgeAtSize& judge)
 Result<AtSize> at_challenge_size(const Lesson& lesson, const std::string& file, const scene::RunOptions& options,
                                  bool compiled_here);
 
-// The medal of what passed the exercise. The limits are kept in `known`.
-Result<MedalWon> medal_of(const Lesson& lesson, const JudgeAtSize& judge, const scene::RunOptions& options,
-                          bool compiled_here, Yardstick& known);
+// The medal of what passed the exercise, which is not judged again where the challenge has no size of its own. The limits
+// are kept in `known`.
+Result<MedalWon> medal_of(const Lesson& lesson, const ExerciseReport& passed, const JudgeAtSize& judge,
+                          const scene::RunOptions& options, bool compiled_here, Yardstick& known);
 
 }  // namespace lockstep::lessons
