@@ -428,8 +428,8 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     if (frame.session.machine.followed < 0) {
         const float end = ui.text(p.crossbar.x + 40, mid, "crossbar", {.size = 13, .weight = 600});
         ui.text(end + 10, mid,
-                fmt::format("{:.0f} of {:.0f} B a cycle, {:.0f} %", rates.bytes, double{gpu.l2_bytes_per_cycle.value},
-                            100 * rates.l2),
+                fmt::format("{} of {} B a cycle, {:.0f} %", with_commas(std::llround(rates.bytes)),
+                            with_commas(std::llround(double{gpu.l2_bytes_per_cycle.value})), 100 * rates.l2),
                 {.size = 13, .color = ui.theme->ink2});
     }
     if (frame.speed > too_fast)
