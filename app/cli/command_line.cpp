@@ -222,8 +222,10 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
         command.add_option("--contact-sheet", picture.sheet,
                            "all steps of this lesson, open and answered, small on one picture: A08.png, or --screenshot");
-        command.add_option("--save-run", picture.save_run,
-                           "save the run on show, with --cycle and where it stands, as one file F.lockstep, and leave");
+        command.add_option(
+            "--save-run", picture.save_run,
+            "save the run on show, with --cycle and where it stands, as one file F.lockstep, or as a page for a "
+            "browser F.html, and leave");
         gui::AppOptions::Film& film = picture.film;
         command.add_option("--record", film.file, "record its clock to this GIF, or by ffmpeg MP4, and leave");
         command

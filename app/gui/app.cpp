@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/gui/run_page.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
@@ -138,8 +139,9 @@ void check(const AppOptions& options) {
     check_film(options);
     check_ranks(options);
     if (!options.gpu.empty()) model::gpu_named(options.gpu).value();
-    if (!options.save_run.empty() && !is_run_file(options.save_run))
-        throw Failure("--save-run takes a name that ends in .lockstep, not '" + options.save_run + "'");
+    if (!options.save_run.empty() && !is_run_file(options.save_run) && !is_page_file(options.save_run))
+        throw Failure("--save-run takes a name that ends in .lockstep, or in .html for a browser, not '" + options.save_run +
+                      "'");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     drawing_named(options.renderer);
@@ -459,7 +461,9 @@ int draw_still(Shell& shell, const AppOptions& options) {
     }
     if (!options.save_run.empty()) {
         settle(shell, workspace);
-        write_file(options.save_run, text_of(shell.run_on_show()));
+        write_file(options.save_run, is_page_file(options.save_run)
+                                         ? page_of_run(shell.session, shell.focus, page_theme(*shell.theme))
+                                         : text_of(shell.run_on_show()));
     }
     if (!options.screenshot.empty()) draw(shell, options, options.screenshot);
     return options.film.file.empty() ? static_cast<int>(ExitStatus::done) : record_film(shell, options);

@@ -36,7 +36,7 @@ namespace lockstep::gui {
     VIEW(make_reports_view, "reports", "Reports", kernel)                                                 \
     VIEW(make_launch_view, "launch", "Launch", kernel)                                                    \
     VIEW(make_results_view, "results", "Results", kernel, 0, 9)                                           \
-    VIEW(make_verdict_view, "verdict", "Why is it slow?", kernel)                                         \
+    VIEW(make_verdict_view, "verdict", "Why is it slow?", kernel, 250)                                    \
     VIEW(make_before_after_view, "before_after", "Before and after", kernel, 180)                        \
     VIEW(make_watch_view, "watch", "Registers", kernel)                                                   \
     VIEW(make_memory_view, "bytes", "Memory", kernel, 0, 8)                                               \

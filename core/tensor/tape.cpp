@@ -280,11 +280,21 @@ static std::vector<float> narrow(const std::vector<double>& wide) {
     std::transform(wide.begin(), wide.end(), values.begin(), [](double value) { return static_cast<float>(value); });
     return values;
 }
+// As they lie there: a recorded step of a large model copies tens of megabytes.
+static std::vector<float> copied(device::Device& device, device::Pointer first, const Shape& shape) {
+    std::vector<float> values(static_cast<size_t>(count_of(shape)));
+    device.copy_out(values.data(), first, values.size() * sizeof(float));
+    return values;
+}
 std::vector<float> Tape::read_value(int id) const {
-    return narrow(values(id));
+    const Node& node = nodes_[size_t(id)];
+    const bool plain = node.dtype == DType::f32 && node.strides == strides_of(node.shape);
+    return plain ? copied(heap_.device(), node.value, node.shape) : narrow(values(id));
 }
 std::vector<float> Tape::read_gradient(int id) const {
-    return narrow(gradient_values(id));
+    const Node& node = nodes_[size_t(id)];
+    const bool plain = node.dtype == DType::f32 && node.has_gradient && !node.gradient_is_one;
+    return plain ? copied(heap_.device(), node.gradient_at, node.shape) : narrow(gradient_values(id));
 }
 
 std::string place_of(const std::source_location& where) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/diagnostic.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/graph_record.h"
 #include "core/nn/train/trainer.h"
@@ -134,6 +135,14 @@ TEST_CASE("in every model what arrives at the followed elements is the engine's 
         for (const GraphNode& node : record.nodes)
             if (node.kind == GraphNode::Kind::parameter) CHECK(node.value != nullptr);
     }
+}
+
+TEST_CASE("following ends where a stop is requested") {
+    const StepRecord record = worked_example();
+    std::stop_source source;
+    CHECK(!follow(record, source.get_token()).edges.empty());
+    source.request_stop();
+    CHECK_THROWS_AS(follow(record, source.get_token()), Cancelled);
 }
 
 }  // namespace nn_follow_test

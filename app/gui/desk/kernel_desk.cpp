@@ -535,7 +535,8 @@ std::string KernelDesk::earlier_launch(const Snapshot& snapshot) const {
 std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
     const auto &last = snapshot.own.result, &shown = snapshot.own.run;
     if (!shown || !shown->run || snapshot.kernel.run != shown->run) return {};
-    if (broken(snapshot))
+    // Neither does it while the next text is compiled: what is grey stays so until something has run.
+    if (broken(snapshot) || (compiling(snapshot) && snapshot.own.compiled && !snapshot.own.compiled->ok))
         return fmt::format("'{}' does not compile as it is now: these are pictures of its last run, before that change.",
                            document().shown_name());
     if (!last || !last->refused) return {};

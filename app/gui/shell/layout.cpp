@@ -161,17 +161,33 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
             pages.emplace_back(page.begin(), page.end());
     }
     TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0, false};
-    for (const auto& page : pages) {
-        std::string title;
-        for (const LayoutNode& child : page) title += (title.empty() ? "" : "+") + names(child);
-        tabs.titles.push_back(title);
+    // Pages of a page of its own join the strip: one for both, not strip under strip.
+    std::vector<std::vector<LayoutNode>> all;
+    for (auto& page : pages) {
+        const bool joins = page.size() == 1 && page.front().kind == Kind::pages && tabs.inner.empty();
+        if (!joins) {
+            std::string title;
+            for (const LayoutNode& child : page) title += (title.empty() ? "" : "+") + names(child);
+            tabs.titles.push_back(title);
+            all.push_back(std::move(page));
+            continue;
+        }
+        tabs.inner = names(page.front());
+        tabs.inner_begin = static_cast<int>(all.size());
+        tabs.inner_count = static_cast<int>(page.front().children.size());
+        for (const LayoutNode& child : page.front().children) tabs.titles.emplace_back(child.title), all.push_back({child});
     }
+    pages = std::move(all);
     int page_open = wanted.chosen(tabs.id);
     if (page_open < 0 && !across)  // of rows: the one that the scene is about
         for (size_t i = 0; i < pages.size(); ++i)
             for (const LayoutNode& child : pages[i])
                 if (holds(child, wanted.main)) page_open = static_cast<int>(i);
     tabs.selected = std::clamp(page_open, 0, static_cast<int>(pages.size()) - 1);
+    const auto inside = [&](int page) { return page >= tabs.inner_begin && page < tabs.inner_begin + tabs.inner_count; };
+    if (!tabs.inner.empty() && inside(tabs.selected))  // as they are turned where they have a strip of their own
+        if (const int turned_to = wanted.chosen(tabs.inner); turned_to >= 0)
+            tabs.selected = tabs.inner_begin + std::min(turned_to, tabs.inner_count - 1);
     out.tabs.push_back(tabs);
     std::vector<LayoutNode> together = pages[static_cast<size_t>(tabs.selected)];
     if (turned.size() < children.size()) together.push_back(children.back());

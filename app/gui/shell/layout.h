@@ -33,6 +33,9 @@ struct TabStrip {  // children that did not fit side by side
     std::vector<std::string> titles;  // the views' names under each tab, joined
     int selected = 0;
     bool plain = false;  // the titles are words, not names of views
+    // Pages that stand in this strip instead of in one of their own below it: their own strip's id, and which they are.
+    std::string inner = {};
+    int inner_begin = 0, inner_count = 0;
 };
 struct Splitter {                // the gap between two neighbours, which can be dragged
     std::string id;              // of the row or column

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/home/home.h"
 #include "app/gui/views/training/training_data.h"
 #include "core/nn/layers/optim.h"
 #include "core/nn/models/models.h"
@@ -70,8 +71,9 @@ constexpr struct {
                 {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
                 {"+  -", "Cluster: move an action in its rank's order"},
                 {"Ctrl K", "search: lessons, words, kernels, lines, cycles, settings"},
-                {"Ctrl R", "save this run, with where you stand in it, as one file"},
+                {"Ctrl R  Shift + Ctrl R", "save this run, with where you stand in it: one file; a page for a browser"},
                 {"Ctrl P  Shift + Ctrl P", "save this panel as a picture: PNG, SVG"},
+                {"Ctrl G", "save the cycles in view as a film (GIF)"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                 {"F6  Shift + F6", "next panel, panel before"},
                 {"1 to 9", "the workspaces, from Home to Build; with Ctrl in a text or a sketch"},
@@ -151,8 +153,14 @@ int Shell::lesson_menu(Ui& ui) {
     if (open) bring(Source::lesson, open->id + "  " + open->title, "the open lesson's run");
     if (snapshot_->own.run || shown == Source::own) bring(Source::own, own_title(*snapshot_), "your own run");
     items.push_back({"Training step", "a network learns drawn digits", brings.empty() ? !open : shown == Source::training});
-    for (const auto& lesson : session.home.course)
-        items.push_back({lesson->id + "  " + lesson->title, "lesson", brings.empty() && open && open->id == lesson->id});
+    for (const auto& lesson : session.home.course) {
+        const LessonProgress progress = progress_of(session, *lesson);
+        const std::string far = progress.whole()     ? "done, "
+                                : progress.done == 0 ? ""
+                                                     : fmt::format("{} of {} steps, ", progress.done, lesson->steps.size());
+        items.push_back({lesson->id + "  " + lesson->title, fmt::format("{}{} min", far, lesson->minutes),
+                         brings.empty() && open && open->id == lesson->id});
+    }
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);
     if (pressed < 0) return pressed;
     session.playing = false;

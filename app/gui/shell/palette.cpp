@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -57,6 +58,30 @@ int gaps(std::string_view text, std::string_view query) {
     return begin == std::string_view::npos ? -1 : static_cast<int>(at - begin - query.size());
 }
 
+// A question's words that say nothing of what is looked for.
+bool says_little(std::string_view word) {
+    constexpr std::string_view little[] = {"the", "and",  "are", "for",  "how",  "why",  "what", "when", "where",
+                                           "who", "does", "can", "with", "this", "that", "from", "into", "mine"};
+    return word.size() < 3 || std::find(std::begin(little), std::end(little), word) != std::end(little);
+}
+
+// How many of the query's words the text's or the note's words begin with: those in the text count more. A plural's s is
+// left out.
+int words_found(std::string_view text, std::string_view note, std::string_view query) {
+    int found = 0;
+    for (size_t at = 0; at < query.size();) {
+        const size_t end = std::min(query.find(' ', at), query.size());
+        std::string_view word = query.substr(at, end - at);
+        at = end + 1;
+        while (!word.empty() && !((word.back() >= 'a' && word.back() <= 'z') || (word.back() >= '0' && word.back() <= '9')))
+            word.remove_suffix(1);
+        if (says_little(word)) continue;
+        if (word.size() > 3 && word.ends_with('s')) word.remove_suffix(1);
+        found += words_begin_words(text, word) ? 4 : words_begin_words(note, word) ? 3 : 0;
+    }
+    return found;
+}
+
 }  // namespace
 
 int palette_score(std::string_view text, std::string_view query) {
@@ -107,6 +132,11 @@ void PaletteSearch::type(Shell& shell, std::string changed) {
     for (const PaletteEntry& entry : typed) ranked.emplace_back(990 + entry.weight, &entry);
     for (const PaletteEntry& entry : entries)
         if (const int score = palette_score(entry.low, low); score > 0) ranked.emplace_back(score + entry.weight, &entry);
+    by_words = ranked.empty();
+    if (by_words)
+        for (const PaletteEntry& entry : entries)
+            if (const int score = words_found(entry.low, lower(entry.note), low); score > 0)
+                ranked.emplace_back(100 * score + entry.weight, &entry);
     const size_t kept = std::min(most, ranked.size());
     std::partial_sort(
         ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(kept), ranked.end(),
@@ -238,7 +268,10 @@ int Shell::palette_menu(Ui& ui) {
                                  "register (r12), a GPU (h100) or a setting (theme).",
                                  palette_.query),
                      {.size = 14, .color = t.ink2}, 22);
-    ui.text(box.x + 20, box.bottom() - 11, "Up and Down choose, Enter goes there, Escape closes",
+    ui.text(box.x + 20, box.bottom() - 11,
+            count > 0 && palette_.by_words
+                ? "Nothing is called so; these have some of the words. Up and Down choose, Enter goes there"
+                : "Up and Down choose, Enter goes there, Escape closes",
             {.size = 12, .color = t.quiet, .width = box.w - 40});
     if (pressed >= 0) choose_found(static_cast<size_t>(pressed));
     if (pressed < 0 && !box.contains(ui.mouse) && ui.clicked({0, 0, width_, height_})) menu_ = Menu::none;

@@ -41,7 +41,8 @@ struct PaletteSearch {
     std::vector<PaletteEntry> typed;    // that the query itself names
     std::vector<const PaletteEntry*> found;
     size_t selected = 0;
-    bool whole = false;  // all of the query is marked: what is typed replaces it
+    bool whole = false;     // all of the query is marked: what is typed replaces it
+    bool by_words = false;  // nothing is called like the query: what has some of its words was found
     void open(Shell& shell, std::string begins_with = {});
     void type(Shell& shell, std::string changed);  // another query
 };

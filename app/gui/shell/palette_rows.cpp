@@ -205,16 +205,19 @@ struct PaletteLists {
         entries.push_back({name.empty() ? "Save this run as ..." : fmt::format("Save this run as {}.lockstep", name),
                            "Ctrl R: source, launch and where you stand, in one file",
                            [name](Shell& s) { s.save_run(name); }});
+        entries.push_back(
+            {name.empty() ? "Save this run as a page for a browser" : fmt::format("Save this run as {}.html", name),
+             "Shift + Ctrl R: its warps with hover, zoom and a clock, in one file",
+             [name](Shell& s) { s.save_run(name + ".html"); }});
     }
 
-    // "save this panel as a picture"
-    static void panel_pictures(Shell&, const std::string& query, Entries& entries) {
-        static constexpr std::string_view says = "save this panel as a picture";
-        if (query.size() < 4 || !says.starts_with(query)) return;
+    static void panel_pictures(Shell&, const std::string&, Entries& entries) {
         entries.push_back(
             {"Save this panel as a picture (PNG)", "Ctrl P", [](Shell& s) { s.wants_picture = Shell::PictureKind::png; }});
         entries.push_back({"Save this panel as a picture (SVG)", "Shift + Ctrl P: lines and letters at any size",
                            [](Shell& s) { s.wants_picture = Shell::PictureKind::svg; }});
+        entries.push_back({"Save this stretch as a film (GIF)", "Ctrl G: the cycles in view, as they play",
+                           [](Shell& s) { s.wants_picture = Shell::PictureKind::gif; }});
     }
 
     // "cycle 1200", "1200" or "50 %", of the kernel on show.
@@ -236,7 +239,7 @@ struct PaletteLists {
 std::span<const PaletteRow> palette_rows() {
     static constexpr PaletteRow rows[] = {
         {"run", 0, PaletteLists::run_files, true},
-        {"picture", 0, PaletteLists::panel_pictures, true},
+        {"picture", 0, PaletteLists::panel_pictures},
         {"go on", 30, PaletteLists::places},
         {"workspace", 28, PaletteLists::spaces},
         {"lesson", 26, PaletteLists::course},

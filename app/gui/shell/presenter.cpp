@@ -1,7 +1,8 @@
 // Presenter mode: the question as the statement over everything, the line that it is about, the picture, and a card an
 // answer with its hands; a step without a question has its prose beside the picture and the transport below. Space goes on:
 // first an open question is answered by the run, then the next step comes. The pointer is a laser's dot that fades once it
-// rests. The speaker's notes go to the terminal, where there is one; the projected picture shows them only where not.
+// rests. The speaker's notes go to the terminal, where there is one, else into a window of their own
+// (window/notes_window.h); the projected picture shows them only where neither can be.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -129,8 +130,8 @@ bool Shell::presenter_key(const KeyPress& key) {
     return false;
 }
 
-// To the terminal, of this step and of every one that follows, until the key is pressed again; over the picture where no
-// terminal is there.
+// To the speaker, of this step and of every one that follows, until the key is pressed again; over the picture where nothing
+// can be shown to the speaker alone.
 void Shell::show_notes() {
     presenter.notes = !presenter.notes;
     presenter.noted_step = -1;
@@ -515,7 +516,7 @@ void Shell::present_strip(Ui& ui, const Rect& strip) {
         const size_t open = open_prediction();
         keys = {{"Space", open == none ? "next" : "run it"}, {"Backspace", "back"}};
         if (open != none) keys.push_back({letters, "a hand more"}), keys.push_back({"Shift", "one less"});
-        keys.push_back({"N", say_to_speaker ? "notes, on your terminal" : "notes for all"});
+        keys.push_back({"N", say_to_speaker ? "notes for you" : "notes for all"});
         keys.push_back({open == none ? "B" : ".", "blank"});
     } else {
         keys.push_back({"B", "blank"});

@@ -62,7 +62,7 @@ class Shell {
     } presenter;
     std::shared_ptr<const lessons::Certificate> certificate;  // instead of everything else: a page to be kept
     std::string certificate_name;
-    std::function<void(const std::string&)> say_to_speaker;  // on the terminal; null: there is none
+    std::function<void(const std::string&)> say_to_speaker;  // on a terminal or a second window; null: there is neither
     static constexpr float presenter_scale = 5.0f / 3;       // text size, at least
 
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
@@ -80,9 +80,9 @@ class Shell {
     void open_run(const RunFile& run);
     RunFile run_on_show() const { return gui::run_on_show(session, focus, maximised_); }
     void save_run(const std::string& name);  // beside the document, else where the program was started; says where
-    // The panel that has the keyboard as a picture: asked for by a key, taken by whoever draws frames
-    // (window/panel_picture.h).
-    enum class PictureKind { none, png, svg } wants_picture = PictureKind::none;
+    // The panel that has the keyboard as a picture, or the stretch in view as a film: asked for by a key, taken by whoever
+    // draws frames (window/panel_picture.h).
+    enum class PictureKind { none, png, svg, gif } wants_picture = PictureKind::none;
     struct PanelPlace {  // pixels; of a page and in presenter mode the whole window
         std::string name;
         float x = 0, y = 0, width = 0, height = 0;

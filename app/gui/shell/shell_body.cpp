@@ -90,8 +90,8 @@ Shell::PanelPlace Shell::panel_place() const {
 std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) {
     std::vector<std::string> titles;
     for (const std::string& names : strip.titles) {
-        std::string title = strip.plain ? names : std::string();
-        for (size_t at = strip.plain ? names.size() : 0; at < names.size();) {
+        std::string title = strip.plain || names.find(' ') != std::string::npos ? names : std::string();
+        for (size_t at = title.empty() ? 0 : names.size(); at < names.size();) {
             const size_t end = std::min(names.find('+', at), names.size());
             const Shown* view = shown(std::string_view(names).substr(at, end - at));
             if (view != nullptr) title += (title.empty() ? "" : ", ") + std::string(view->row->title);
@@ -165,8 +165,11 @@ void Shell::body(Ui& ui, const Rect& whole) {
         std::vector<std::string> titles = tab_titles(ui, tabs);
         float x = tabs.area.x;
         for (size_t i = 0; i < titles.size(); ++i)
-            if (ui.chip(x, tabs.area.y, titles[i], static_cast<int>(i) == tabs.selected))
-                tabs_[tabs.id] = static_cast<int>(i);
+            if (ui.chip(x, tabs.area.y, titles[i], static_cast<int>(i) == tabs.selected)) {
+                const int page = static_cast<int>(i), inner = page - tabs.inner_begin;
+                tabs_[tabs.id] = page;
+                if (!tabs.inner.empty() && inner >= 0 && inner < tabs.inner_count) tabs_[tabs.inner] = inner;
+            }
         ui.pop_scope();
     }
     give_keys(ui, plan.panels);

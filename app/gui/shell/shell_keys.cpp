@@ -102,7 +102,8 @@ bool Shell::kernel_key(const KeyPress& key) {
 // Text size in steps of ten, and the rest that Ctrl does.
 void Shell::control_key(const KeyPress& key) {
     if (is(key, 'K')) open_palette();
-    if (is(key, 'R')) save_run({});
+    if (is(key, 'R')) save_run(key.shift ? ".html" : "");
+    if (is(key, 'G')) wants_picture = PictureKind::gif;
     if (is(key, 'P')) wants_picture = key.shift ? PictureKind::svg : PictureKind::png;
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);

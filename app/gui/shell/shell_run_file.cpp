@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/gui/run_page.h"
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
@@ -114,7 +115,9 @@ void Shell::save_run(const std::string& name) {
     try {
         const RunFile run = run_on_show();
         std::string stem = name;
+        const bool page = is_page_file(name);
         if (stem.ends_with(".lockstep")) stem.resize(stem.size() - 9);
+        if (page) stem.resize(stem.size() - 5);
         if (stem.empty() && run.kernel) stem = std::filesystem::path(run.kernel->shown_name()).stem().string();
         if (stem.empty()) stem = run.lesson.empty() ? "training" : run.lesson;
         if (stem.find_first_of("/\\:*?\"<>|") != std::string::npos || stem.starts_with('.'))
@@ -122,7 +125,14 @@ void Shell::save_run(const std::string& name) {
         std::error_code error;
         std::filesystem::path folder = std::filesystem::current_path(error);
         if (run.kernel && !run.kernel->path.empty()) folder = std::filesystem::path(run.kernel->path).parent_path();
-        const std::filesystem::path file = free_name(folder, stem, ".lockstep");
+        const std::filesystem::path file = free_name(folder, stem, page ? ".html" : ".lockstep");
+        if (page) {
+            write_file(file, page_of_run(session, focus, page_theme(*theme)));
+            return session.post(
+                ask::Tell{fmt::format("this run is saved as {}: it opens at this place in any browser, without Lockstep",
+                                      file.string()),
+                          true});
+        }
         write_file(file, text_of(run));
         const bool upper_left_out = machine_at_cluster(session) && run.place.plan.empty();
         session.post(ask::Tell{

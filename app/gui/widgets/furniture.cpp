@@ -1,6 +1,9 @@
 // Panels, badges, captions and legends.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "app/gui/widgets/draw.h"
 #include "app/gui/widgets/ui_state.h"
@@ -67,6 +70,19 @@ static float caption_height(Ui& ui, const Rect& area, const Rect& body, const Pa
     return room.height;
 }
 
+// As many words as whole lines hold; where some are left out, dots say so.
+static std::string fitted_caption(Ui& ui, const std::string& caption, float width, float room, const TextStyle& style) {
+    const auto fits = [&](const std::string& text) {
+        return ui.paragraph({0, 0, width, 36}, text, style, 18, false) <= room + 1;
+    };
+    if (fits(caption)) return caption;
+    std::vector<size_t> ends;  // of its words
+    for (size_t at = caption.find(' '); at != std::string::npos; at = caption.find(' ', at + 1)) ends.push_back(at);
+    const auto cut =
+        std::partition_point(ends.begin(), ends.end(), [&](size_t end) { return fits(caption.substr(0, end) + " ..."); });
+    return cut == ends.begin() ? caption : caption.substr(0, *std::prev(cut)) + " ...";
+}
+
 Rect Ui::panel_body(const Rect& area, const PanelText& words) {
     Rect body{area.x + 12, area.y + 42, area.w - 24, area.h - 54};
     if (words.caption.empty() || body.h < 40) return body;
@@ -100,7 +116,8 @@ Rect Ui::panel(const Rect& area, const PanelText& words) {
         mark_terms(left, middle, words.caption, style);
     } else {
         clip({body.x, top, body.w, area.bottom() - top - 2});
-        paragraph({left, top + 9, width, area.bottom() - top - 16}, words.caption, style, 18);
+        const std::string fitted = fitted_caption(*this, std::string(words.caption), width, area.bottom() - top - 16, style);
+        paragraph({left, top + 9, width, area.bottom() - top - 16}, fitted, style, 18);
         unclip();
     }
     return body;

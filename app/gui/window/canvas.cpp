@@ -60,6 +60,10 @@ void Canvas::frame(const Input& input, double now) {
         state_->cpu->frame(input, 1, now);
 }
 
+void Canvas::draw_whole() {
+    if (state_->gl) state_->gl->renderer.draw_whole(width_, height_);
+}
+
 void Canvas::finish() {
     if (state_->gl) state_->gl->screen.finish();
 }

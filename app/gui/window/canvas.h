@@ -21,6 +21,7 @@ class Canvas {
     Canvas(const Canvas&) = delete;
     Canvas& operator=(const Canvas&) = delete;
     void frame(const Input& input, double now);  // one whole frame
+    void draw_whole();                           // the last frame once more, without regard to what was there
     void finish();                               // waits until everything is drawn
     void read(std::vector<Color>& pixels);       // what was drawn, rows from the top, opaque
     void write_png(const std::string& file);

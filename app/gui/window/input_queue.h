@@ -1,9 +1,10 @@
 // What the window system says between two frames, as inputs of single frames. A slow frame may span a whole drag or several
 // presses of one key: each press and release of the button has a frame of its own, at the place where the pointer was then,
-// and a key that comes twice comes in two frames.
+// a key that comes twice comes in two frames, and keys that came behind a click come in a frame behind it.
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <utility>
 
@@ -20,13 +21,15 @@ class InputQueue {
         last_click_ = now, click_x_ = latest_.mouse_x, click_y_ = latest_.mouse_y;
         latest_.down = true;
         buttons_.push_back({latest_.mouse_x, latest_.mouse_y, true, twice, shift});
+        ++pressed_;
     }
     void release() {
         latest_.down = false;
         buttons_.push_back({latest_.mouse_x, latest_.mouse_y, false, false, false});
+        ++pressed_;
     }
     void turn(float notches) { latest_.wheel += notches; }
-    void key(const KeyPress& key) { latest_.keys.push_back(key); }
+    void key(const KeyPress& key) { keys_.push_back({key, pressed_}); }
     void drop(std::string file) { latest_.dropped.push_back(std::move(file)); }
 
     // Of the next frame. `more()` afterwards: another frame is wanted at once.
@@ -34,14 +37,17 @@ class InputQueue {
         Input input = latest_;
         latest_.wheel = 0;
         latest_.dropped.clear();
-        latest_.keys.clear();
-        // Up to the first key that has come before; characters come as they are typed.
-        const auto again = std::ranges::find_if(input.keys, [&](const KeyPress& key) {
-            return key.code != KeyCode::none && std::ranges::find(input.keys, key.code, &KeyPress::code) !=
-                                                    input.keys.begin() + (&key - input.keys.data());
-        });
-        latest_.keys.assign(again, input.keys.end());
-        input.keys.erase(again, input.keys.end());
+        // Those in front of the first button that has not been told, up to the first key that has come before; characters
+        // come as they are typed.
+        const uint64_t told = pressed_ - buttons_.size();
+        while (!keys_.empty() && keys_.front().behind <= told) {
+            const KeyPress& key = keys_.front().key;
+            const bool again =
+                key.code != KeyCode::none && std::ranges::find(input.keys, key.code, &KeyPress::code) != input.keys.end();
+            if (again) break;
+            input.keys.push_back(key);
+            keys_.pop_front();
+        }
         if (buttons_.empty()) {
             input.down = down_;
             input.shift = shift_;
@@ -57,15 +63,21 @@ class InputQueue {
         moved_on_ = button.x != latest_.mouse_x || button.y != latest_.mouse_y;
         return input;
     }
-    bool more() { return !buttons_.empty() || !latest_.keys.empty() || std::exchange(moved_on_, false); }
+    bool more() { return !buttons_.empty() || !keys_.empty() || std::exchange(moved_on_, false); }
 
   private:
     struct Button {
         float x, y;
         bool down, twice, shift;
     };
+    struct Key {
+        KeyPress key;
+        uint64_t behind;  // so many presses and releases of the button
+    };
     Input latest_;
     std::deque<Button> buttons_;
+    std::deque<Key> keys_;
+    uint64_t pressed_ = 0;  // presses and releases, ever
     bool down_ = false, shift_ = false, moved_on_ = false;
     double last_click_ = -1;
     float click_x_ = 0, click_y_ = 0;

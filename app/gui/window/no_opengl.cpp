@@ -16,10 +16,14 @@ void Offscreen::read(std::vector<Color>&) {}
 
 Renderer::Renderer(Shell& shell) : shell_(shell) {}
 Renderer::~Renderer() = default;
-void Renderer::frame(const Input&, int, int, float, double now) {
+bool Renderer::frame(const Input&, int, int, float, double now) {
     last_ = now;
     anew_ = false;
+    theme_ = shell_.theme;
+    return true;
 }
+void Renderer::draw_whole(int, int) {}
+void Renderer::draw_page(ImDrawList&, int, int) {}
 
 bool has_display() {
     return false;

@@ -19,7 +19,7 @@ namespace lockstep::gui {
 Renderer::Renderer(Shell& shell) : shell_(shell) {
     if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
         throw Failure("OpenGL 3.3 is needed to draw and is not there (package libgl1-mesa-dri)", ExitStatus::missing);
-    shell.state.upload = [](TextureId old, int w, int h, const Color* pixels) {
+    shell.state.upload = [this](TextureId old, int w, int h, const Color* pixels) {
         GLuint texture = static_cast<GLuint>(old);
         GLint bound = 0;
         glGetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
@@ -30,6 +30,7 @@ Renderer::Renderer(Shell& shell) : shell_(shell) {
         glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, w, h, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
         glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(bound));
+        damage_.changed(texture);
         return TextureId{texture};
     };
     shell.state.remove = [](TextureId old) {
@@ -86,8 +87,8 @@ void Renderer::upload_letters() {
 #endif
 }
 
-void Renderer::frame(const Input& input, int width, int height, float screen_scale, double now) {
-    if (width <= 0 || height <= 0) return;
+bool Renderer::frame(const Input& input, int width, int height, float screen_scale, double now) {
+    if (width <= 0 || height <= 0) return false;
     ImGuiIO& io = ImGui::GetIO();
     if (shell_.prepare(screen_scale)) {
 #if IMGUI_VERSION_NUM < 19200
@@ -97,6 +98,7 @@ void Renderer::frame(const Input& input, int width, int height, float screen_sca
         }
 #endif
         anew_ = true;
+        damage_.forget();
     }
     io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
     io.DeltaTime = static_cast<float>(std::clamp(now - last_, 1e-4, 1.0));
@@ -113,12 +115,63 @@ void Renderer::frame(const Input& input, int width, int height, float screen_sca
     shell_.frame(input, static_cast<float>(width), static_cast<float>(height), now);
     ImGui::Render();
     upload_letters();
-    glViewport(0, 0, width, height);
+    if (std::exchange(theme_, shell_.theme) != shell_.theme) damage_.forget();  // the ground has another colour
+    const std::vector<PixelArea> boxes = damage_.of(*ImGui::GetDrawData(), width, height);
+    draw_part(boxes, width, height);
+    return !boxes.empty();
+}
+
+void Renderer::draw_whole(int width, int height) {
+    draw_part({{0, 0, width, height}}, width, height);
+}
+
+void Renderer::clear(int x, int y, int width, int height) {
     const Color back = shell_.theme->panel;  // the shell draws the gaps: filling pixels twice is what software GL pays for
     glClearColor(static_cast<float>(back & 0xFF) / 255, static_cast<float>((back >> 8) & 0xFF) / 255,
                  static_cast<float>((back >> 16) & 0xFF) / 255, 1);
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(x, y, width, height);
     glClear(GL_COLOR_BUFFER_BIT);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    glDisable(GL_SCISSOR_TEST);
+}
+
+void Renderer::draw_page(ImDrawList& list, int width, int height) {
+    upload_letters();
+    glViewport(0, 0, width, height);
+    clear(0, 0, width, height);
+    ImDrawData data;
+    data.Valid = true;
+#if IMGUI_VERSION_NUM >= 19200
+    data.AddDrawList(&list);
+    data.Textures = ImGui::GetDrawData()->Textures;
+#else
+    ImDrawList* lists[] = {&list};
+    data.CmdLists = lists;
+    data.CmdListsCount = 1;
+    data.TotalIdxCount = list.IdxBuffer.Size;
+    data.TotalVtxCount = list.VtxBuffer.Size;
+#endif
+    data.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
+    data.FramebufferScale = ImVec2(1, 1);
+    ImGui_ImplOpenGL3_RenderDrawData(&data);
+}
+
+void Renderer::draw_part(const std::vector<PixelArea>& boxes, int width, int height) {
+    glViewport(0, 0, width, height);
+    for (const PixelArea& box : boxes) clear(box.left, height - box.bottom, box.right - box.left, box.bottom - box.top);
+    ImDrawData& data = *ImGui::GetDrawData();
+    // The lists keep their corners and get, for this drawing, the shapes and commands that are needed.
+    std::vector<PartOfList> parts;
+    const auto exchange = [&] {
+        for (int l = 0; l < data.CmdListsCount; ++l) {
+            data.CmdLists[l]->IdxBuffer.swap(parts[static_cast<size_t>(l)].indices);
+            data.CmdLists[l]->CmdBuffer.swap(parts[static_cast<size_t>(l)].commands);
+        }
+    };
+    for (int l = 0; l < data.CmdListsCount; ++l) parts.push_back(part_of(*data.CmdLists[l], boxes));
+    exchange();
+    ImGui_ImplOpenGL3_RenderDrawData(&data);  // new textures are uploaded here too
+    exchange();
 }
 
 }  // namespace lockstep::gui

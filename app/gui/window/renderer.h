@@ -1,6 +1,7 @@
 // Frames by OpenGL, for the window and for canvas.h: ImGui's OpenGL3 renderer, picture textures, the atlas upload. Needs a
 // current GL context. Its twin in a build without OpenGL is no_opengl.cpp.
 #pragma once
+#include "app/gui/raster/damage.h"
 #include "app/gui/shell/shell.h"
 
 namespace lockstep::gui {
@@ -11,12 +12,21 @@ class Renderer {
     ~Renderer();
     Renderer(const Renderer&) = delete;
     Renderer& operator=(const Renderer&) = delete;
-    // One whole frame into the bound framebuffer of `width` x `height` pixels.
-    void frame(const Input& input, int width, int height, float screen_scale, double now);
+    // One whole frame into the bound framebuffer of `width` x `height` pixels, which shows the one before: what is as it was
+    // is not drawn again. False: all of it is as it was.
+    bool frame(const Input& input, int width, int height, float screen_scale, double now);
+    void forget() { damage_.forget(); }  // the bound framebuffer does not show the frame before
+    // A page of its own into the bound framebuffer of a context that shares this one's textures.
+    void draw_page(ImDrawList& list, int width, int height);
+    void draw_whole(int width, int height);  // the last frame once more, all of it
 
   private:
     void upload_letters();
+    void draw_part(const std::vector<PixelArea>& boxes, int width, int height);
     Shell& shell_;
+    void clear(int x, int y, int width, int height);  // from the bottom left
+    Damage damage_;
+    const Theme* theme_ = nullptr;  // of the frame before
     bool begun_ = false;
     bool anew_ = true;  // the texture does not have the letters that were drawn before
     double last_ = 0;

@@ -1,9 +1,12 @@
 // The desktop window: GLFW events become Input; a frame is drawn when something happened or moves, else it sleeps.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "app/gui/window/gl.h"
 #include "app/gui/window/input_queue.h"
+#include "app/gui/window/notes_window.h"
 #include "app/gui/window/panel_picture.h"
 #include "core/base/diagnostic.h"
 
@@ -13,7 +16,8 @@ namespace {
 
 struct Events {
     InputQueue input;
-    int wake = 3;  // frames still wanted
+    int wake = 3;         // frames still wanted
+    bool covered = true;  // the window's own pixels are lost, or may be
 };
 
 Events& events_of(GLFWwindow* window) {
@@ -204,6 +208,7 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
     glfwMakeContextCurrent(window);
     glfwSwapInterval(1);
     if (shell.window.whole_screen) glfwMaximizeWindow(window);
+    glfwSetWindowAttrib(window, GLFW_AUTO_ICONIFY, GLFW_FALSE);  // who looks into the notes leaves the projected picture
     glfwShowWindow(window);
     glfwSetKeyCallback(window, on_key);
     glfwSetCharCallback(window, on_character);
@@ -225,10 +230,17 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
     });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { events_of(w).wake = 3; });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { events_of(w).wake = 3; });
-    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { events_of(w).wake = 2; });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) {
+        events_of(w).wake = 2;
+        events_of(w).covered = true;
+    });
     shell.session.on_publish([] { glfwPostEmptyEvent(); });
     {
+        Framebuffer pixels([](const char* name) { return static_cast<GlAddress>(glfwGetProcAddress(name)); });
         Renderer renderer(shell);
+        FilmMaker films(shell);
+        std::optional<NotesWindow> notes;
+        if (!shell.say_to_speaker) notes.emplace(shell, window);
         uint64_t version = 0;
         double frame_took = 0.01;
         UiState::Cursor cursor = UiState::Cursor::arrow;
@@ -261,11 +273,18 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
                 if (!shell.window.whole_screen) glfwGetWindowSize(window, &shell.window.width, &shell.window.height);
             }
             const double began = glfwGetTime();
-            renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());
+            if (pixels.fit(pixel_w, pixel_h)) renderer.forget(), events.covered = true;
+            if (renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime()))
+                events.covered = true;
+            films.take(pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), std::filesystem::current_path(error));
+            if (shell.wants_picture != Shell::PictureKind::none) events.covered = true, events.wake = 2;
             take_panel_picture(shell, renderer, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime(),
                                std::filesystem::current_path(error));
-            glfwSwapBuffers(window);
+            const bool shows = std::exchange(events.covered, false);
+            if (shows) pixels.show(), glfwSwapBuffers(window);
+            if (notes) notes->frame(renderer);
             frame_took = glfwGetTime() - began;
+            if (!shows) frame_took = std::max(frame_took, 0.012);  // nothing moved that can be seen
             show_cursor(window, shell.state.cursor, cursor, cursors);
             if (shell.toggles_fullscreen) {
                 shell.toggles_fullscreen = false;

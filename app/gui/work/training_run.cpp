@@ -27,8 +27,8 @@ int64_t bytes_of_checkpoint(const nn::Checkpoint& checkpoint) {
     return static_cast<int64_t>(bytes);
 }
 
-StepPointer with_followed(nn::StepRecord record) {
-    if (!record.nodes.empty()) record.followed = std::make_shared<const nn::Followed>(nn::follow(record));
+StepPointer with_followed(nn::StepRecord record, const std::stop_token& stop = {}) {
+    if (!record.nodes.empty()) record.followed = std::make_shared<const nn::Followed>(nn::follow(record, stop));
     return std::make_shared<const nn::StepRecord>(std::move(record));
 }
 
@@ -192,7 +192,7 @@ StepPointer TrainingRun::looked_at(int64_t step, std::stop_token stop,
         const nn::Checkpoint before = fast_->checkpoint();
         fast_->restore(now);
         nn::TrainerOptions wanted = options(true);
-        wanted.stop = std::move(stop);
+        wanted.stop = stop;
         nn::Trainer trainer(wanted);
         trainer.restore(before);
         size_t launches = 0;
@@ -200,7 +200,7 @@ StepPointer TrainingRun::looked_at(int64_t step, std::stop_token stop,
         record = with_followed(trainer.step());
     } else {
         record = at(step);
-        if (!record->followed) record = with_followed(*record);
+        if (!record->followed) record = with_followed(*record, stop);
     }
     looked_at_[step] = record;
     while (looked_at_.size() > most_looked_at)

@@ -361,6 +361,13 @@ static void keep_earlier(OwnState& own, const KernelResult& now) {
         EarlierRun{without_trace(was), own.run->compiled ? own.run->compiled->source : was.source});
 }
 
+// How far a launch came that was cancelled or given up: its trace up to there is what says why it takes so long.
+static void show_stopped(KernelState& shown, const std::shared_ptr<const model::KernelRun>& run, const std::string& kernel) {
+    shown = {};
+    shown.run = run;
+    shown.label = kernel + "  (your kernel, stopped)";
+}
+
 void Session::Worker::run_own(const KernelJob& wanted) {
     const CompiledKernel& compiled = *draft.own.runnable;
     auto result = std::make_shared<KernelResult>();
@@ -368,6 +375,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     result->edited_at = wanted.edited_at;
     result->gpu = wanted.launch.gpu;
     result->settings = wanted.launch;
+    std::shared_ptr<model::KernelRun> under_way;
     try {
         const KernelEntry& entry = entry_of(compiled, wanted.launch.kernel);
         LaunchSettings& settings = result->settings;
@@ -384,6 +392,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
             result->bound = typed_arguments(wanted, settings, *run, memory, compiled.source);
             check_fits(*run);
             run->before = std::make_shared<simt::Memory>(memory);
+            under_way = run;
             launch_own(wanted, *run, memory, *result);
             if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
             result->after = std::make_shared<simt::Memory>(std::move(memory));
@@ -395,6 +404,15 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         result->field = refusal.field;
         result->refused = refusal.why;
         draft.own.result = result;
+        if (result->given_up) {  // nobody waits for it: a warp may be looked at now
+            const std::lock_guard lock(mutex);
+            if (!superseded()) job = std::stop_source();
+        }
+        if (under_way && under_way->result.stopped && result->timed && !under_way->result.trace.warps.empty()) {
+            show_stopped(draft.kernel, under_way, result->kernel);
+            forget_fault();
+            forget_warp();
+        }
         return busy("");
     }
     keep_earlier(draft.own, *result);

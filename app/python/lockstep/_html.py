@@ -72,7 +72,7 @@ def page(result: "Result", theme: str = "auto") -> str:
               "end": _base64(numpy.minimum(stalls.end[kept_stalls], until) - begin, "<i4"), "warp": _base64(stalls.warp[kept_stalls], "<u2"),
               "reason": _base64(stalls.reason[kept_stalls], "u1"), "pc": _base64(stalls.pc[kept_stalls], "<u2")},
     }
-    template = (pathlib.Path(__file__).parent / "_view.html").read_text(encoding="utf-8")
+    template = (pathlib.Path(_core.resource_root()) / "assets" / "page" / "run.html").read_text(encoding="utf-8")
     return template.replace("__THEME__", theme).replace("__TITLE__", html.escape(data["title"])).replace(
         "__DATA__", json.dumps(data).replace("</", "<\\/"))
 

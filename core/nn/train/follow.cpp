@@ -169,13 +169,14 @@ struct Follower {
 
 }  // namespace
 
-Followed follow(const StepRecord& record) {
+Followed follow(const StepRecord& record, const std::stop_token& stop) {
     const auto device = device::open_device("host", {}).value();
     tensor::Heap heap(*device);
     Follower follower{record, heap, {}};
     follower.found.element.assign(record.nodes.size(), -1);
     follower.start_from_misread();
     for (size_t id = record.nodes.size(); id-- > 0;) {
+        throw_if_stopped(stop);
         const GraphNode& node = record.nodes[id];
         if (node.kind == GraphNode::Kind::op || node.kind == GraphNode::Kind::loss) follower.through(node);
     }

@@ -3,6 +3,7 @@
 // op's own backward on `host` with the recorded values, so it serves every op there is.
 #pragma once
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "core/nn/train/step_record.h"
@@ -33,7 +34,8 @@ struct Followed {
     }
 };
 
-// Of a record with values. About three times the work of the step itself.
-Followed follow(const StepRecord& record);
+// Of a record with values. Of a large model it takes many times as long as the step itself: where `stop` is requested it
+// ends with Cancelled.
+Followed follow(const StepRecord& record, const std::stop_token& stop = {});
 
 }  // namespace lockstep::nn

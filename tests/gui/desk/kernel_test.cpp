@@ -471,6 +471,15 @@ TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled
         REQUIRE(desk.snapshot()->own.result->refused);
         CHECK_FALSE(desk.snapshot()->own.result->cancelled);
         CHECK(desk.snapshot()->own.result->refused->message.find("given up") != std::string::npos);
+        if (timed) {  // its trace up to there is shown, as what it is
+            const auto& kernel = desk.snapshot()->kernel;
+            REQUIRE(kernel.run);
+            CHECK(kernel.run->result.stopped);
+            CHECK(kernel.run->result.trace.cycles > 100);
+            REQUIRE(!kernel.run->result.trace.warps.empty());
+            CHECK(!kernel.run->result.trace.warps[0].issues.empty());
+            CHECK(kernel.label.find("(your kernel, stopped)") != std::string::npos);
+        }
         desk.key(KeyCode::f5);
         const auto begin = std::chrono::steady_clock::now();
         for (int i = 0; i < 20; ++i) desk.frame();  // the frame never waits for it

@@ -139,6 +139,32 @@ TEST_CASE("a kernel that reaches one element too far is told so, behind a word t
     CHECK(desk.shell.describe("reports").find("app's guess") == std::string::npos);
 }
 
+TEST_CASE("a wrong address in shared memory is not laid on guessed sizes") {
+    const test::Scratch scratch;
+    test::OwnDesk desk;
+    desk.open(scratch.write("tile.ptx", R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry tile(.param .u64 out)
+{
+    .reg .u32 %r<4>;
+    .reg .u64 %rd<4>;
+    .shared .align 4 .b8 values[128];
+    ld.param.u64 %rd1, [out];
+    ld.shared.u32 %r1, [values+512];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+)"));
+    REQUIRE(desk.snapshot()->own.result);
+    REQUIRE(desk.snapshot()->own.result->run);
+    REQUIRE(desk.snapshot()->own.result->run->result.fault);
+    const std::string said = desk.shell.describe("reports");
+    INFO(said);
+    CHECK(said.find("invalid shared read") != std::string::npos);
+    CHECK(said.find("app's guess") == std::string::npos);
+}
+
 TEST_CASE("a wild index keeps the guesses, and is told") {
     std::string wild = column_ptx;
     const std::string from = "mul.lo.u32 %r7, %r6, %r2;";

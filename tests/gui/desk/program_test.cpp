@@ -211,6 +211,7 @@ TEST_CASE("a program that does not compile, fails, or makes no call says so in a
     CHECK(desk.snapshot()->program.run->status == 7);
     CHECK(desk.shows("exit status 7"));
     CHECK(desk.shell.describe("launches").find("launched no kernel") != std::string::npos);
+    CHECK(desk.shell.describe("calls").find("made no call of CUDA's runtime") != std::string::npos);
 
     desk.open("faults.cu", R"(#include <cstdio>
 __global__ void past(int* x) {

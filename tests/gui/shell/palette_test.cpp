@@ -1,6 +1,7 @@
 // The search over everything: what it finds, in which order, how fast, and what choosing does; by keyboard alone.
 #include "app/gui/shell/palette.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -145,6 +146,24 @@ TEST_CASE("Ctrl K opens the search from everywhere, arrows choose, Enter goes th
     desk.frames(3);
     desk.choose("home");
     CHECK(desk.session.workspace == Workspace::home);
+}
+
+TEST_CASE("a question in one's own words finds what has some of them") {
+    Desk desk;
+    const auto finds = [&](const std::string& query, const std::string& what) {
+        const auto all = found(desk.shell, query);
+        return std::any_of(all.begin(), all.end(),
+                           [&](const std::string& text) { return text.find(what) != std::string::npos; });
+    };
+    CHECK(finds("why is my kernel slow?", "Why is it slow?"));
+    CHECK(finds("font size", "Text size"));
+    CHECK(finds("hide 400 cycles of latency", "A05 Latency hiding and occupancy"));
+    CHECK(found(desk.shell, "the how why").empty());  // says nothing of what is looked for
+    desk.search("font size");
+    CHECK(desk.said().find("these have some of the words") != std::string::npos);
+    desk.key(KeyCode::escape);
+    desk.search("coalescing");  // where something is called so, nothing else is meant
+    CHECK(desk.said().find("some of the words") == std::string::npos);
 }
 
 TEST_CASE("what is not found is told with what could be, and the search fits any window") {

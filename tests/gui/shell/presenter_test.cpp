@@ -243,6 +243,30 @@ TEST_CASE("the five numbers that a step is about stand first in front of a class
     }
 }
 
+TEST_CASE("the curves of the calculator are whole in front of a class") {
+    Desk desk("A05", 3);
+    desk.settle();
+    int ends = 0;  // of their axes, below the plots
+    for (const UiState::Written& text : desk.written) {
+        if (text.text != "64 warps" && text.text != "1,024" && text.text != "255" && text.text != "96 KiB") continue;
+        INFO(text.text << " at " << text.ink.y);
+        ++ends;
+        CHECK(text.ink.bottom() <= text.clip.bottom());
+    }
+    CHECK(ends >= 4);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("nobody types a number in front of a class: its digits have no keys there, and have them at the desk") {
+    Desk desk("A05", 2);
+    desk.settle();
+    CHECK(desk.shows("What you write"));
+    CHECK_FALSE(desk.shows("take back"));
+    desk.key(KeyCode::f11);
+    desk.settle();
+    CHECK(desk.shows("take back"));
+}
+
 TEST_CASE("without a terminal the strip says that all see the notes") {
     Desk desk("A06", 2);
     CHECK(desk.shows("notes for all"));

@@ -1,4 +1,7 @@
 // The whole interface in a bare ImGui context: no window, no GL, input by hand, an empty or a small snapshot.
+#include <algorithm>
+#include <climits>
+#include <map>
 #include <set>
 
 #include "core/base/diagnostic.h"
@@ -223,6 +226,35 @@ TEST_CASE("where a lesson's pictures do not fit under each other, the one that t
     CHECK(opens("warps", 620, 300, -1) == "lesson ");  // beside each other: the text comes first
 }
 
+TEST_CASE("in a small window a workspace's pages stand in one strip with its columns, not strip under strip") {
+    const LayoutNode& tree = scene_named(Workspace::kernel, {}).tree;
+    std::map<std::string, int> tabs;
+    const auto placed = [&] {
+        return arrange(tree, {8, 52, 624, 250}, [&](const std::string& id) {
+            const auto tab = tabs.find(id);
+            return tab == tabs.end() ? -1 : tab->second;
+        });
+    };
+    const auto shows = [&](std::string_view view) {
+        const Arrangement plan = placed();
+        return std::any_of(plan.panels.begin(), plan.panels.end(), [&](const Placed& one) { return one.view == view; });
+    };
+    const Arrangement first = placed();
+    REQUIRE(!first.tabs.empty());
+    const TabStrip strip = first.tabs.front();
+    REQUIRE(strip.inner == pages_id(tree));
+    CHECK(strip.inner_begin == 1);
+    CHECK(strip.titles.size() == 5);
+    CHECK(strip.titles[2] == "Why is it slow?");
+    CHECK(shows("editor"));
+    tabs = {{strip.id, 2}, {strip.inner, 1}};  // as a click on it leaves them
+    CHECK(placed().tabs.size() == 2);
+    CHECK(shows("verdict"));
+    tabs = {{strip.id, INT_MAX}, {strip.inner, 2}};  // as `--view kernel.3` asks
+    CHECK(placed().tabs.front().selected == 3);
+    CHECK(shows("watch"));
+}
+
 TEST_CASE("a step about a fault that the checker finds opens on the source, whose line the report names") {
     const auto opened = [](int step, auto&& look) {
         Desk desk(1, {.lesson = "A09", .lesson_step = step - 1});
@@ -281,13 +313,15 @@ TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it 
 }
 
 TEST_CASE("at twice the text size the panels of Training stand behind one strip of tabs, and as high as they need") {
-    for (const int chosen : {0, 1, 2, 3}) {
+    for (const int chosen : {0, 1, 2, 3, 4}) {
         const Arrangement plan = arrange(scene_named(Workspace::training, "").tree, {8, 100, 784, 336},
                                          [&](const std::string&) { return chosen; });
         size_t strips = 0;
         for (const TabStrip& one : plan.tabs) strips += !one.plain;
         REQUIRE(strips == 1);
-        CHECK(plan.tabs[0].titles == std::vector<std::string>{"curves+batch", "weights", "graph", "kernels+streams"});
+        CHECK(plan.tabs.size() == 1);  // the two pages of the kernels stand in it too
+        CHECK(plan.tabs[0].titles ==
+              std::vector<std::string>{"curves+batch", "weights", "graph", "Kernels", "Copies and streams"});
         for (const Placed& one : plan.panels)
             for (const ViewRow& row : views())
                 if (row.name == one.view) {

@@ -162,6 +162,8 @@ TEST_CASE("what belongs to an older run is grey and says so, and another file's 
     desk.enter(Workspace::kernel);
     CHECK(faint() > faint_before + 10);
     desk.session.desk.set_text(scale_ptx("mul.f32"));
+    CHECK(desk.session.desk.compiling(*desk.now()));  // meanwhile what is grey stays so
+    CHECK_FALSE(desk.session.desk.stale_run(*desk.now()).empty());
     desk.settle();
     CHECK(desk.now()->kernel.run != run);
     CHECK(desk.said().find("does not compile as it is now") == std::string::npos);

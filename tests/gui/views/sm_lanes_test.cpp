@@ -239,6 +239,12 @@ TEST_CASE("limits that bind alike are all named") {
     CHECK(limiter_names(limiter_rows(*small_run())) == "shared memory");
 }
 
+TEST_CASE("shared memory that a kernel does not use limits nothing") {
+    const model::GpuSpec gpu = model::gpu_named("v100").value();
+    CHECK(limiter_names(limiter_rows(model::occupancy_limits(gpu, 32, 16, 0))) == "block slots");
+    CHECK(limiter_names(limiter_rows(model::occupancy_limits(gpu, 32, 16, 32768))) == "shared memory");
+}
+
 TEST_CASE("source splits into lines whatever ends them") {
     const auto lines = lines_of("a\r\n\tb\nc");
     REQUIRE(lines.size() == 3);

@@ -48,6 +48,25 @@ TEST_CASE("two presses of a key are two frames, a chord and typed letters are on
     CHECK(queue.take().keys.size() == 3);
 }
 
+TEST_CASE("what is typed behind a click comes behind it, what was typed before with it") {
+    InputQueue queue;
+    queue.key({KeyCode::tab});
+    queue.move(5, 5);
+    queue.press(1, false);
+    queue.release();
+    for (const char32_t letter : {U'1', U'2'}) queue.key({KeyCode::none, false, false, letter});
+    const Input pressed = queue.take();
+    CHECK(pressed.clicked);
+    REQUIRE(pressed.keys.size() == 1);
+    CHECK(pressed.keys[0].code == KeyCode::tab);
+    const Input released = queue.take();
+    CHECK(released.released);
+    CHECK(released.keys.empty());
+    REQUIRE(queue.more());
+    CHECK(queue.take().keys.size() == 2);
+    CHECK_FALSE(queue.more());
+}
+
 TEST_CASE("two clicks at one place within a third of a second are a double click") {
     const auto second_click = [](double at, float x) {
         InputQueue queue;

@@ -103,4 +103,22 @@ TEST_CASE("a contact sheet has every picture in its place, each pixel the mean o
     CHECK(at(0, 0) == at(12 + 16, 12 + 15));  // the ground, where there is no fourth
 }
 
+TEST_CASE("a film is of the cycles in view, in the window's size and looks") {
+    const ImGuiForPictures imgui;
+    Session session({.training_steps = 1});
+    Shell shell(session, theme_named("light"), 1.25f);
+    session.workspace = Workspace::sm;
+    REQUIRE(session.wait_until_idle(60));
+    shell.describe("warps");
+    REQUIRE(session.snapshot()->kernel.run);
+    session.sm.cycles_begin = 400, session.sm.cycles_end = 700;
+    std::string words;
+    for (const std::string& word : film_command(shell, "r.lockstep", "r.gif", 1280, 800, 1)) words += word + " ";
+    CHECK(words == "app --open r.lockstep --record r.gif --size 1280x800 --theme light --scale 1.25 --from 400 --to 700 ");
+    session.workspace = Workspace::home;  // no stretch is in view
+    CHECK(film_command(shell, "r.lockstep", "r.gif", 1280, 800, 1).size() == 11);
+    FilmMaker films(shell);
+    CHECK_FALSE(films.take(1280, 800, 1, "."));  // nobody asked
+}
+
 }  // namespace gui_panel_picture_test

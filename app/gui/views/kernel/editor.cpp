@@ -150,7 +150,7 @@ class EditorView final : public View {
         const float y = body.y - 4;
         const bool running = snapshot->busy.starts_with("running ");
         if (ui.chip(x, y, running ? "Cancel" : "Run", running)) running ? desk.cancel(session) : desk.run(session);
-        if (ui.chip(x, y, "Open")) panel_.show(FilePanel::Mode::open, document.path);
+        if (ui.chip(x, y, "New, open")) panel_.show(FilePanel::Mode::open, document.path);
         if (ui.chip(x, y, "Save", false, !document.saved())) desk.wish = DeskWish::save;
         if ((!document.is_program() || body.w > 430) && ui.chip(x, y, "Find")) editor_.open_find();
         if (document.is_tape()) {

@@ -123,7 +123,11 @@ simt::Fault other_side_of(const simt::Fault& fault) {  // of a race
 // What is blamed on sizes that the app guessed may be the guess's fault: said before the blame.
 void add_guess_row(std::vector<Row>& rows, const KernelResult& result) {
     const std::vector<simt::Fault> all = result.reports();
-    const bool of_sizes = std::any_of(all.begin(), all.end(), [](const simt::Fault& fault) {
+    // An address in shared or local memory has nothing to do with what buffers hold.
+    const bool of_own_memory = std::any_of(all.begin(), all.end(), [](const simt::Fault& fault) {
+        return fault.message.starts_with("invalid shared") || fault.message.starts_with("invalid local");
+    });
+    const bool of_sizes = !of_own_memory && std::any_of(all.begin(), all.end(), [](const simt::Fault& fault) {
         return fault.kind == "memcheck" || fault.message.find("never written") != std::string::npos;
     });
     std::string guessed;

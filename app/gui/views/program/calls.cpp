@@ -89,6 +89,11 @@ std::string facts_of(const ProgramBoard& board, const ProgramBar& bar) {
                        where(copy.site));
 }
 
+std::string_view why_empty(const ProgramBoard& board) {
+    if (!board.run) return "The program has not run yet.";
+    return board.run->running ? "The program runs." : "The program made no call of CUDA's runtime.";
+}
+
 class CallsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -100,8 +105,7 @@ class CallsView final : public View {
                                           .badge = board.bars.empty() ? Provenance::none : Provenance::simulated,
                                           .caption = sentence});
         if (board.bars.empty())
-            return ui.say_nothing_yet(body,
-                                      board.run && board.run->running ? "The program runs." : "The program has not run yet.",
+            return ui.say_nothing_yet(body, why_empty(board),
                                       board.run ? "" : "Its calls, copies and kernels will stand here on one clock.");
         ui.push_scope("calls");
         adopt(board, *snapshot);
@@ -138,7 +142,7 @@ class CallsView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const ProgramBoard board = make_board_of(session.snapshot()->program.run);
-        if (board.bars.empty()) return std::string(title) + ": the program has not run yet.\n";
+        if (board.bars.empty()) return fmt::format("{}: {}\n", title, why_empty(board));
         std::string text = fmt::format("{} (simulated), {}\n", title, heading(board));
         size_t told = 0;
         for (const ProgramBar& bar : board.bars) {

@@ -201,10 +201,10 @@ void draw_typed(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
     const std::string typed = scene.open && !hand.typed.empty() ? hand.typed : std::isfinite(put) ? amount_text(put) : "";
     const float end = ui.text(box.x + 24, box.y + 54, typed.empty() ? "?" : typed,
                               {.size = 32, .color = typed.empty() ? theme.quiet : theme.ink, .weight = 700});
-    if (scene.open) ui.rect({end + 4, box.y + 24, 2, 36}, theme.accent);
+    if (scene.open && scene.by_hand) ui.rect({end + 4, box.y + 24, 2, 36}, theme.accent);
     ui.text(box.right() - 16, box.y + 52, scene.board.axis.unit, {.size = 16, .color = theme.ink2, .align = Align::right});
     // A pad for whoever has no keyboard at hand.
-    if (scene.open) {
+    if (scene.open && scene.by_hand) {
         float x = area.x;
         ui.push_scope("pad");
         for (const char sign : std::string("0123456789.")) {

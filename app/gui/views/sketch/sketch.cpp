@@ -61,7 +61,8 @@ class SketchView final : public View {
         if (board_ != given->board) hand_ = {}, board_ = given->board, told_ = given->told, told_at_ = -10;
         if (told_ != given->told) told_ = given->told, told_at_ = ui.now;
         const double passed = ui.now - told_at_;
-        SketchScene scene{.predict = predict, .board = *given->board, .open = open};
+        SketchScene scene{
+            .predict = predict, .board = *given->board, .open = open, .by_hand = open && !session.learn.presented};
         if (given->told) {
             scene.truth = given->told.get();
             scene.score = &given->score;

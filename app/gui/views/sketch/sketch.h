@@ -20,8 +20,9 @@ struct SketchScene {  // what a kind draws from
     const lessons::SketchBoard& board;
     const lessons::SketchTruth* truth = nullptr;  // null before the answer
     const lessons::SketchScore* score = nullptr;
-    float shown = 0;   // of the truth, 0..1
-    bool open = true;  // the pencil can be moved
+    float shown = 0;      // of the truth, 0..1
+    bool open = true;     // the pencil can be moved
+    bool by_hand = true;  // by somebody at the keys: not in front of a class, nor on paper
     lessons::Verdict verdict(size_t place) const {
         return score && place < score->verdicts.size() ? score->verdicts[place] : lessons::Verdict::none;
     }

@@ -88,6 +88,7 @@ std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limi
     }
     for (const model::OccupancyLimit& limit : limits)
         for (LimiterRow& row : rows) row.limiter = row.limiter || (limit.limiter && row.blocks == limit.blocks);
+    for (LimiterRow& row : rows) row.limiter = row.limiter && row.each != "none used";  // what is not used stops nothing
     return rows;
 }
 

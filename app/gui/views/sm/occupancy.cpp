@@ -74,24 +74,26 @@ class OccupancyView final : public View {
             return ui.pop_scope();
         }
         draw_header(ui, session, area);
-        const float content = content_height(body.w);
+        // In a low panel, as in front of a class, all rows stand closer: the curves are what is asked about.
+        const Spacing space = body.h < content_height(body.w, roomy) ? close : roomy;
+        const float content = content_height(body.w, space);
         const float up = content > body.h ? ui.scroll("all", {body.x, body.y, body.w + 10, body.h}, content) : 0;
         ui.clip({body.x - 4, body.y, body.w + 14, body.h});
         const float top = body.y - up, height = std::max(body.h, content);
         float y = top + 4;
         for (const Axis& axis : axes()) {
-            slider_row(ui, {body.x, y, body.w, 28}, axis);
-            y += 28;
+            slider_row(ui, {body.x, y, body.w, space.slider}, axis);
+            y += space.slider;
         }
         y += 6;
-        draw_warps(ui, {body.x, y, body.w, 46});
-        y += 50;
+        draw_warps(ui, {body.x, y, body.w, space.warps - 4});
+        y += space.warps;
         const auto rows = limiter_rows(model::occupancy_limits(gpu_, wanted_.threads, wanted_.registers, wanted_.shared));
         draw_limits(ui, {body.x, y, body.w, 70}, rows, occupancy_of(gpu_, wanted_).blocks);
-        y += 80;
+        y += space.limits;
         ui.text(body.x, y + 10, "Resident warps over each of the three, the others as they are",
                 {.size = 13, .color = ui.theme->ink2, .width = body.w});
-        y += 22;
+        y += space.heading;
         draw_curves(ui, {body.x, y, body.w, top + height - y}, session.sm.issues.used());
         ui.unclip();
         ui.pop_scope();
@@ -185,23 +187,31 @@ class OccupancyView final : public View {
 
     // The curves stand in a row, in two where that is too narrow, else below each other.
     static size_t curves_beside(float width) { return width >= 480 ? 4 : width >= 300 ? 2 : 1; }
-    static float content_height(float width) {
+    struct Spacing {
+        float slider, warps, limits, heading, curve;  // of the last: where four stand beside each other
+    };
+    static constexpr Spacing roomy{28, 50, 80, 22, 160}, close{22, 38, 72, 16, 104};
+    static float content_height(float width, const Spacing& space) {
         const size_t beside = curves_beside(width);
-        return 3 * 28 + 10 + 50 + 102 + (beside == 4 ? 160.0f : beside == 2 ? 2 * 116.0f : 4 * 150.0f);
+        return 3 * space.slider + 10 + space.warps + space.limits + space.heading +
+               (beside == 4   ? space.curve
+                : beside == 2 ? 2 * 116.0f
+                              : 4 * 150.0f);
     }
 
     void slider_row(Ui& ui, const Rect& r, const Axis& axis) {
         const uint32_t value = wanted_.*axis.value;
         const float label = std::min(170.0f, r.w * 0.4f), number = 84;
-        ui.text(r.x, r.y + 19, axis.name, {.size = 13, .color = ui.theme->ink2, .width = label - 10});
-        const Rect box{r.x + label + 8, r.y + 6, r.w - label - number - 20, 16};
+        const float baseline = r.y + r.h / 2 + 5;
+        ui.text(r.x, baseline, axis.name, {.size = 13, .color = ui.theme->ink2, .width = label - 10});
+        const Rect box{r.x + label + 8, r.y + r.h / 2 - 8, r.w - label - number - 20, 16};
         const auto range = static_cast<float>(axis.most - axis.least);
         const float at = ui.slider(axis.name, box, static_cast<float>(value - axis.least) / range,
                                    static_cast<int>(range) / static_cast<int>(axis.step) + 1);
         if (std::fabs(at - static_cast<float>(std::clamp(value, axis.least, axis.most) - axis.least) / range) >
             0.5f * static_cast<float>(axis.step) / range)
             set(axis, axis.least + static_cast<double>(at) * static_cast<double>(range));
-        ui.text(r.right(), r.y + 19,
+        ui.text(r.right(), baseline,
                 with_commas(wanted_.*axis.value) + (axis.unit.empty() ? "" : " " + std::string(axis.unit)),
                 {.size = 13, .align = Align::right, .weight = 600});
     }
@@ -224,9 +234,10 @@ class OccupancyView final : public View {
             else
                 ui.frame(box, theme.line);
         }
-        ui.text(r.right(), r.y + 20, fmt::format("{:.0f} %", 100 * o.fraction),
+        const float second = r.y + std::min(38.0f, r.h);
+        ui.text(r.right(), second - 18, fmt::format("{:.0f} %", 100 * o.fraction),
                 {.size = 20, .align = Align::right, .weight = 700});
-        ui.text(r.right(), r.y + 38, fmt::format("{} of {} warps", resident, all),
+        ui.text(r.right(), second, fmt::format("{} of {} warps", resident, all),
                 {.size = 12, .color = theme.ink2, .align = Align::right});
     }
 
