@@ -98,7 +98,7 @@ TEST_CASE("two reports of whole programs are compared by their kernels, and one 
 
 TEST_CASE("findings and counters of a Triton kernel name the lines of its Python file") {
     const std::string scale = "run " + std::string(LOCKSTEP_SOURCE_DIR) +
-                              "/tests/cli/triton/scale.ptx --gpu a100 --block 128 " +
+                              "/tests/cli/python/scale.ptx --gpu a100 --block 128 " +
                               "--arg in:f32[8192] --arg out:f32[1024] --arg i32:1024 --check all --grid ";
     const Outcome right = lockstep_command(scale + "4");
     INFO(right.out << right.err);
@@ -118,9 +118,44 @@ TEST_CASE("findings and counters of a Triton kernel name the lines of its Python
     CHECK(numbers == std::vector<int>{6, 7, 8, 9});
 }
 
+TEST_CASE("a race in a Numba kernel whose loop is unrolled is told by its Python lines and in its order") {
+    const auto array = [](const std::string& buffer) {  // what Numba passes for one of 8 by 8
+        return " --arg u64:0 --arg u64:0 --arg u64:64 --arg u64:4 --arg " + buffer +
+               " --arg u64:8 --arg u64:8 --arg u64:32 --arg u64:4";
+    };
+    const Outcome race = lockstep_command(
+        "run " + std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cli/python/tiles.ptx --grid 2,2 --block 4,4 --check all" +
+        array("out:f32[8,8]") + array("in:f32[8,8]") + array("in:f32[8,8]") + " --arg i32:8");
+    INFO(race.out << race.err);
+    CHECK(race.status == 1);
+    CHECK(race.err.find("read at tiles.py:18 in round k of the loop, then written at tiles.py:14 in round k + 1") !=
+          std::string::npos);
+    CHECK(race.err.find("the barrier at tiles.py:16 stands between the two of one round") != std::string::npos);
+    CHECK(race.err.find("Put another cuda.syncthreads() at the end of the loop's body, behind tiles.py:18") !=
+          std::string::npos);
+}
+
+TEST_CASE("a race in a host program's launch costs the exit status, and names the line that launched it") {
+    namespace fs = std::filesystem;
+    const fs::path findings = fs::path(LOCKSTEP_SOURCE_DIR) / "tests/findings", folder = scratch() / "hosted";
+    fs::create_directories(folder / "ptx");
+    for (const char* const file : {"sum_without_atomic.cu", "ptx/sum_without_atomic.ptx"})
+        fs::copy_file(findings / file, folder / file, fs::copy_options::overwrite_existing);
+    const std::string program = write("hosted/sums.host",
+                                      "kernels sum_without_atomic.cu\nhost a f32[1000 ramp]\nhost r f32[1]\n"
+                                      "malloc d f32[1000]\nmalloc s f32[1]\nh2d d a\nh2d s r\n"
+                                      "launch sum(d, s, 1000) grid=4 block=256\nd2h r s\n");
+    const Outcome race = lockstep_command("run " + program + " --check all");
+    INFO(race.out << race.err);
+    CHECK(race.status == 1);
+    CHECK(race.err.find("racecheck: race: write of 4 bytes to global memory 's'") != std::string::npos);
+    CHECK(race.err.find("use an atomic (atomicAdd)") != std::string::npos);
+    CHECK(race.err.find("launched at sums.host:8") != std::string::npos);
+}
+
 TEST_CASE("outputs that nobody wrote are called unset, and names of counters need no kernel") {
     const Outcome few = lockstep_command("run " + std::string(LOCKSTEP_SOURCE_DIR) +
-                                         "/tests/cli/triton/scale.ptx --gpu a100 --block 128 --grid 5 --functional " +
+                                         "/tests/cli/python/scale.ptx --gpu a100 --block 128 --grid 5 --functional " +
                                          "--arg in:f32[128] --arg out:f32[1024] --arg i32:1");
     INFO(few.out << few.err);
     CHECK(few.out.find("output 0: f32[1024] unset unset") != std::string::npos);

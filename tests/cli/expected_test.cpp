@@ -96,6 +96,19 @@ TEST_CASE("expected values that cannot be read are refused") {
             "rtol is a number from 0 on, as in rtol=1e-5");
     refuses("run " + kernel + " --grid 1 --block 5 --arg out:f32[5],expect=" + good + ",tolerance=1",
             "expected values are a file and how far off they may be");
+    refuses("run " + kernel + " --grid 1 --block 5 --arg out:f32[5],expct=" + good,
+            "unknown option 'expct', did you mean 'expect'?");
+}
+
+TEST_CASE("a wrong element that nobody wrote has no value that could be told") {
+    const std::string good = reference("good.npy", {0, 1, 4, 9, 16});
+    const std::string kernel = (scratch() / "squares.ptx").string();
+    lockstep::write_file(kernel, squares);
+    const Outcome outcome = lockstep_command("run " + kernel + " --grid 1 --block 4 --arg out:f32[5],expect=" + good);
+    INFO(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(has(outcome.err, "1 of 5 elements of 'argument 1' is not as " + good + " has it: "));
+    CHECK(has(outcome.err, "element 4, which nobody wrote, is 16 there"));
 }
 
 }  // namespace cli_expected_test

@@ -140,6 +140,26 @@ TEST_CASE("each kernel of the room has a run, an expectation, its PTX and a row 
     }
 }
 
+TEST_CASE("the page of all that a kernel can be told names every wrong kernel of the room, and no other") {
+    const std::string page = lockstep::read_text(std::string(LOCKSTEP_SOURCE_DIR) + "/core/simt/check/FAULTS.md").value();
+    const std::string advice = lockstep::read_text(std::string(LOCKSTEP_SOURCE_DIR) + "/core/model/ADVICE.md").value();
+    for (const Kernel& kernel : kernels()) {
+        INFO(kernel.name);
+        if (!kernel.quiet) CHECK((has(page, "`" + kernel.name + "`") || has(advice, "`" + kernel.name + "`")));
+    }
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("| ") || line.find('|', line.find('|', 2) + 1) == std::string::npos) continue;
+        const size_t cell = line.rfind('|', line.size() - 2);
+        for (size_t at = cell; (at = line.find('`', at)) != std::string::npos;) {
+            const std::string name = line.substr(at + 1, line.find('`', at + 1) - at - 1);
+            INFO(name);
+            CHECK(fs::exists(room / (name + ".cu")));
+            at = line.find('`', at + 1) + 1;
+        }
+    }
+}
+
 TEST_CASE("no PTX of the room is without its kernel") {
     for (const auto& entry : fs::directory_iterator(room / "ptx")) {
         const std::string name = entry.path().filename().string();

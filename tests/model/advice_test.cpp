@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <set>
+#include <sstream>
 
 #include "core/base/files.h"
 #include "core/model/advice/persistent.h"
@@ -116,7 +117,47 @@ std::string line_of(const std::string& text, int32_t number) {
 
 }  // namespace
 
+namespace {
+
+// "_Z19transpose_conflictsPKfPfi" -> "transpose_conflicts"
+std::string plain_name(const std::string& mangled) {
+    const size_t digits = mangled.find_first_not_of("0123456789", 2);
+    return mangled.substr(digits, static_cast<size_t>(std::stoi(mangled.substr(2))));
+}
+
+// The cells of the row of core/model/ADVICE.md that has this one; none: there is no such row.
+std::vector<std::string> cells_of_page(const std::string& page, const std::string& cell) {
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("| " + cell + " |") == std::string::npos) continue;
+        std::vector<std::string> cells;
+        for (size_t at = 2; at < line.size();) {
+            const size_t end = std::min(line.find(" |", at), line.size());
+            cells.push_back(line.substr(at, end - at));
+            at = end + 3;
+        }
+        return cells;
+    }
+    return {};
+}
+std::string advice_page() {
+    return read_text(std::string(LOCKSTEP_SOURCE_DIR) + "/core/model/ADVICE.md").value();
+}
+
+}  // namespace
+
+TEST_CASE("the page of the rules has each as its row has it") {
+    const std::string page = advice_page();
+    for (const RuleRow& row : advice_rules()) {
+        const std::string wanted = fmt::format("| {} | {} | {} | {} |", row.name, row.title, row.threshold,
+                                               row.source.starts_with("ours") ? "ours" : "guide");
+        INFO(wanted);
+        CHECK(page.find(wanted) != std::string::npos);
+    }
+}
+
 TEST_CASE("the gain that a verdict promises is the one that mending the kernel brings") {
+    const std::string page = advice_page();
     for (const Pair& pair : pairs()) {
         CAPTURE(pair.slow);
         const auto at = [&](const std::string& name, const std::vector<int32_t>& integers) {
@@ -142,6 +183,16 @@ TEST_CASE("the gain that a verdict promises is the one that mending the kernel b
         const double brought = 1 - static_cast<double>(mended.result.cycles) / static_cast<double>(slow.result.cycles);
         INFO(first->sentence << "\n" << slow.result.cycles << " -> " << mended.result.cycles << " cycles");
         CHECK(promised == Approx(brought).epsilon(0.2));
+        const std::vector<std::string> told = cells_of_page(page, "`" + plain_name(pair.slow) + "`");
+        INFO(fmt::format("| {} | `{}` | {} | {} | {:.0f} % | `{}` | {:.0f} % |", pair.rule, plain_name(pair.slow), pair.gpu,
+                         pair.what_if, 100 * promised, plain_name(pair.mended), 100 * brought));
+        REQUIRE(told.size() == 7);
+        CHECK(told[0] == pair.rule);
+        CHECK(told[2] == pair.gpu);
+        CHECK(told[3] == pair.what_if);
+        CHECK(std::stod(told[4]) == Approx(100 * promised).margin(2));
+        CHECK(told[5] == "`" + plain_name(pair.mended) + "`");
+        CHECK(std::stod(told[6]) == Approx(100 * brought).margin(2));
         const Verdict after = verdict_of(mended, {.what_if_all = true});
         for (const Finding& finding : after.findings) CHECK(finding.rule != pair.rule);
     }

@@ -464,6 +464,15 @@ Result<KernelArgument> parse_plain_argument(std::string_view text) {
     if (end < text.size()) {
         if (text[end] != '=' || argument.role == KernelArgument::Role::in) {
             const bool in = argument.role == KernelArgument::Role::in;
+            if (text[end] == ',') {
+                const std::string option(text.substr(end + 1, text.find_first_of("=,", end + 1) - end - 1));
+                return bad(text, end + 1,
+                           in ? "expected values are of out: and inout: buffers, as in out:f32[64],expect=ref.npy"
+                              : fmt::format("unknown option '{}'{}", option,
+                                            did_you_mean(option, {"expect", "rtol", "atol"},
+                                                         ": expected values are given as in "
+                                                         "out:f32[64],expect=ref.npy,rtol=1e-5,atol=1e-6")));
+            }
             return bad(text, end,
                        fmt::format("unexpected '{}' after the argument: {}", text.substr(end),
                                    text[end] == '=' && text.find(".npy", end) != std::string_view::npos

@@ -286,6 +286,10 @@ std::vector<simt::Fault> warnings_of_outputs(const LaunchToLookAt& launch) {
     return found;
 }
 
+namespace {
+constexpr std::string_view nobody = "which nobody wrote";
+}
+
 std::string last_writer_text(const LaunchToLookAt& launch, size_t output, uint64_t element, simt::Fault* place) {
     const std::vector<const BoundArgument*> outputs = outputs_of(launch.bound);
     if (output >= outputs.size() || !can_run_again(launch)) return {};
@@ -294,7 +298,7 @@ std::string last_writer_text(const LaunchToLookAt& launch, size_t output, uint64
     const std::vector<simt::Written> writers =
         simt::last_writers(launch.program, launch.config, *launch.before, options_again(launch), std::span(&range, 1));
     if (writers.empty()) return {};
-    if (!writers[0].written) return "which nobody wrote";
+    if (!writers[0].written) return std::string(nobody);
     if (place) *place = writers[0].by;
     return fmt::format("which thread {} of block {} wrote last at {}{}", triple_text(writers[0].by.thread),
                        triple_text(writers[0].by.block), place_text(writers[0].by),
@@ -328,8 +332,11 @@ std::vector<simt::Fault> compare_outputs(const LaunchToLookAt& launch, std::vect
             simt::Fault place = fault;
             const std::string writer = last_writer_text(launch, k, i, &place);
             if (i == wrong.front() && place.line + place.ptx_line > 0) fault = place;
-            elements += fmt::format("{}{} is {} and not {}{}", elements.empty() ? ": " : "; ", element_name(argument, i),
-                                    value_at(got, i), value_at(wanted, i), writer.empty() ? "" : ", " + writer);
+            elements += elements.empty() ? ": " : "; ";
+            elements += argument.role == KernelArgument::Role::out && writer == nobody
+                            ? fmt::format("{}, {}, is {} there", element_name(argument, i), nobody, value_at(wanted, i))
+                            : fmt::format("{} is {} and not {}{}", element_name(argument, i), value_at(got, i),
+                                          value_at(wanted, i), writer.empty() ? "" : ", " + writer);
         }
         fault.kind = "expected";
         fault.allocation = argument.name;

@@ -67,13 +67,19 @@ void begin(CheckerState& state, const Grid& grid) {
     const auto& instructions = grid.program->instructions;
     state.kinds.assign(instructions.size() + 1, AccessKind::read);
     state.acquires.assign(instructions.size() + 1, true);
+    state.load_at.assign(instructions.size() + 1, 0);
+    state.loads.clear();
     state.last_global.assign(instructions.size() + 1, nullptr);
     if (state.race) state.hazards = find_group_hazards(*grid.program);
     std::set<int32_t> read;  // registers that some instruction reads
     for (const auto& i : instructions) ptx::each_read(grid.program->lists, i, [&](int32_t reg) { read.insert(reg); });
     for (size_t pc = 0; pc < instructions.size(); ++pc) {
         const auto& i = instructions[pc];
-        if (i.kind == Kind::load) state.kinds[pc] = ptx::as_access(i).strong ? AccessKind::strong_read : AccessKind::read;
+        if (i.kind == Kind::load) {
+            state.kinds[pc] = ptx::as_access(i).strong ? AccessKind::strong_read : AccessKind::read;
+            state.load_at[pc] = static_cast<uint32_t>(state.loads.size());
+            state.loads.push_back(static_cast<uint32_t>(pc));
+        }
         if (i.kind == Kind::store) state.kinds[pc] = ptx::as_access(i).strong ? AccessKind::strong_write : AccessKind::write;
         if (i.kind != Kind::atomic) continue;
         state.kinds[pc] = AccessKind::atomic;

@@ -69,10 +69,16 @@ std::unique_ptr<ShadowPage> widened(ShadowPage& from) {
     return page;
 }
 
-// A page of one cell a word that remembers what the groups of `from` do.
-std::unique_ptr<ShadowPage> opened(ShadowPage& from) {
+// A page of one cell a word that remembers what the groups, or the reads, of `from` do.
+std::unique_ptr<ShadowPage> opened(const CheckerState& state, ShadowPage& from) {
     auto page = std::make_unique<ShadowPage>(2);
     for (uint32_t cell = 0; cell < page_bytes / 4; ++cell) {
+        if (from.of_reads()) {
+            const CellReads& reads = from.reads()[cell];
+            if (reads.read) page->put(Remembered::read, cell, read_of(state, reads.read));
+            if (reads.earlier) page->put(Remembered::earlier, cell, read_of(state, reads.earlier));
+            continue;
+        }
         const CellGroup& group = from.group(cell);
         const auto put = [&](Remembered which, GroupRecorded r) {
             r.how += (cell % group_cells >> r.shift) * next_lane;
@@ -85,10 +91,11 @@ std::unique_ptr<ShadowPage> opened(ShadowPage& from) {
     return page;
 }
 
-// The page that holds `offset`, a cell each, made where there is none; null where no more may be made.
+}  // namespace
+
 ShadowPage* page_for(CheckerState& state, Region& region, uint64_t offset, bool bytewise) {
     auto& page = region.pages[offset / page_bytes];
-    const bool cells = page && !page->in_groups();
+    const bool cells = page && page->in_cells();
     if (cells && (page->shift() == 0 || !bytewise)) return page.get();
     const uint32_t shift = bytewise || region.by_bytes ? 0 : 2;
     if (state.page_bytes_used > most_page_bytes) {
@@ -96,13 +103,15 @@ ShadowPage* page_for(CheckerState& state, Region& region, uint64_t offset, bool 
         return cells ? page.get() : nullptr;
     }
     state.page_bytes_used -= page ? page->bytes() : 0;
-    if (page && page->in_groups()) page = opened(*page);
+    if (page && !cells) page = opened(state, *page);
     if (!page) page = std::make_unique<ShadowPage>(shift);
     if (page->shift() == 2 && bytewise) page = widened(*page);
     region.by_bytes = region.by_bytes || bytewise;
     state.page_bytes_used += page->bytes();
     return page.get();
 }
+
+namespace {
 
 bool writes_the_same(const Visit& v, uint32_t lane, uint32_t byte_of_lane, uint64_t offset, uint32_t cell_bytes,
                      const Recorded& other) {
@@ -235,7 +244,7 @@ void look_at_volatile(const Visit& v, uint32_t lanes, const uint64_t* addresses)
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         if (region.bytes < v.bytes || addresses[lane] > region.bytes - v.bytes) continue;
         ShadowPage* const page = region.pages[addresses[lane] / page_bytes].get();
-        if (!page || page->in_groups()) continue;
+        if (!page || !page->in_cells()) continue;
         const auto cell = static_cast<uint32_t>(addresses[lane] % page_bytes >> page->shift());
         const auto compare = [&](Remembered which, AccessKind other) {
             const Recorded r = page->get(which, cell);
@@ -353,10 +362,10 @@ Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64
     return &region;
 }
 
-ShadowPage* grouped_page(CheckerState& state, Region& region, uint64_t offset) {
+ShadowPage* short_page(CheckerState& state, Region& region, uint64_t offset, ShadowPage::Short kind) {
     if (region.by_bytes || state.page_bytes_used > most_page_bytes) return nullptr;
     auto& page = region.pages[offset / page_bytes];
-    page = std::make_unique<ShadowPage>();
+    page = std::make_unique<ShadowPage>(kind);
     state.page_bytes_used += page->bytes();
     return page.get();
 }

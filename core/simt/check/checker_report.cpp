@@ -210,8 +210,12 @@ void report_unwritten(CheckerState& state, const Warp& warp, uint32_t pc, uint32
                     (place.space == Space::shared  ? "no thread of the block has written"
                      : place.space == Space::local ? "the thread has not written"
                                                    : "nobody has written");
+    const bool adds = pc < state.kinds.size() && state.kinds[pc] == AccessKind::atomic;
     fault.advice =
-        place.space == Space::shared
+        place.space == Space::shared && adds ? "Shared memory begins with what the block before left there: let the block's "
+                                               "threads set it first, for sums to "
+                                               "0, and put a __syncthreads() in front of the atomics."
+        : place.space == Space::shared
             ? "Let every element be written before the barrier in front of this read, also those beyond the data: the halo "
               "of a tile, and the rest of the last block, which usually take 0."
         : place.space == Space::local ? "Give the variable a value where it is declared."

@@ -8,9 +8,10 @@
 //
 // Two things keep the account small where kernels behave. A page of global memory that warps only touch 16 words at a time,
 // one lane after the other (of 4, 8 or 16 bytes each) and in step with its 64-byte lines, remembers 16 cells as one (a byte
-// of shadow a byte; opened cell by cell, with 12 bytes a byte, at the first access of another kind). And reads of a block's
-// shared memory are put into lists first, one of regular ones and one of all others: a barrier of the whole block makes
-// them of no interest, so that few ever reach their cells.
+// of shadow a byte; opened cell by cell, with 12 bytes a byte, at the first access of another kind). A page that lanes only
+// gather from, each its own way, remembers the two reads alone, those of a cell side by side (4 bytes a byte; opened too at
+// the first access of another kind). And reads of a block's shared memory are put into lists first, one of regular ones and
+// one of all others: a barrier of the whole block makes them of no interest, so that few ever reach their cells.
 #pragma once
 #include <array>
 #include <memory>
@@ -51,16 +52,34 @@ struct alignas(64) CellGroup {  // 16 cells of 4 bytes
     GroupRecorded write, read, earlier;
 };
 
+// A cell of 4 bytes that has only been read. A read: its time above; then the number of the warp times the loads of the
+// program, and which of them; then the lanes, as in `how`. 0: none.
+struct alignas(16) CellReads {
+    uint64_t read = 0, earlier = 0;
+};
+constexpr uint32_t most_readers = 1u << how_pc_bits;  // warps times loads
+
 class ShadowPage {  // the cells of page_bytes bytes
   public:
     explicit ShadowPage(uint32_t shift)
         : shift_(shift), stride_((page_bytes >> shift) + 16), words_(size_t{stride_} * 3 * remembered_count) {}
-    ShadowPage() : shift_(2), stride_(0), groups_(page_bytes / 4 / group_cells) {}  // in groups
-    bool in_groups() const { return !groups_.empty(); }                             // and then nothing below works
+    enum class Short : uint8_t { groups, reads };  // of words alone
+    explicit ShadowPage(Short kind) : shift_(2), stride_(0) {
+        if (kind == Short::groups)
+            groups_.resize(page_bytes / 4 / group_cells);
+        else
+            reads_ = std::make_unique<CellReads[]>(page_bytes / 4);
+    }
+    bool in_groups() const { return !groups_.empty(); }
+    bool of_reads() const { return reads_ != nullptr; }
+    bool in_cells() const { return !words_.empty(); }  // only then the accesses below work
     CellGroup& group(uint32_t cell) { return groups_[cell / group_cells]; }
+    CellReads* reads() { return reads_.get(); }
     uint32_t shift() const { return shift_; }  // 2: a cell is 4 bytes; 0: one
     uint32_t stride() const { return stride_; }
-    uint64_t bytes() const { return words_.size() * 4 + groups_.size() * sizeof(CellGroup); }
+    uint64_t bytes() const {
+        return words_.size() * 4 + groups_.size() * sizeof(CellGroup) + (reads_ ? page_bytes / 4 * sizeof(CellReads) : 0);
+    }
     // The times of an access in all cells; `stride` further on the warps, then how.
     uint32_t* times(Remembered which) { return words_.data() + size_t{static_cast<uint32_t>(which)} * 3 * stride_; }
     Recorded get(Remembered which, uint32_t cell) {
@@ -77,6 +96,7 @@ class ShadowPage {  // the cells of page_bytes bytes
     }
 
   private:
+    std::unique_ptr<CellReads[]> reads_;
     uint32_t shift_, stride_;
     bool has_strong_ = false;
     std::vector<uint32_t> words_;  // columns; 16 words of padding each, so that they do not all fall into one cache set
@@ -196,6 +216,8 @@ struct CheckerState {
     uint32_t now = 1;
     uint32_t warps_per_block = 1;
     std::vector<AccessKind> kinds;  // by pc: of loads, stores, atomics
+    std::vector<uint32_t> loads;    // their pcs
+    std::vector<uint32_t> load_at;  // by pc: which of them
     std::vector<bool> acquires;     // by pc: an atomic whose result is used
     std::vector<bool> expected;     // by pc: a load whose value is what a compare-and-swap compares with
     std::vector<uint8_t> quiet;     // by pc: a load from what the launch does not write, and all of which is written
@@ -223,8 +245,10 @@ struct CheckerState {
     uint64_t beyond = 0;         // reports that had no room
 };
 
-// The pages and lists that the quick ways use (checker_race.cpp). grouped_page: null where there can be none.
-ShadowPage* grouped_page(CheckerState& state, Region& region, uint64_t offset);
+// The pages and lists that the quick ways use (checker_race.cpp). short_page: of a place that has none; null where there can
+// be none. page_for: one in cells, made or opened where it is not yet; null where no more may be made.
+ShadowPage* short_page(CheckerState& state, Region& region, uint64_t offset, ShadowPage::Short kind);
+ShadowPage* page_for(CheckerState& state, Region& region, uint64_t offset, bool bytewise);
 Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64_t address);
 void write_listed(BlockChecks& block);   // into the cells
 void forget_listed(BlockChecks& block);  // they are of no interest any more
@@ -232,6 +256,11 @@ void forget_listed(BlockChecks& block);  // they are of no interest any more
 // with nothing done, where it takes a closer look.
 bool list_lanes(CheckerState& state, BlockChecks& block, const WarpChecks& warp, uint32_t pc, const uint64_t* addresses,
                 uint32_t lanes, uint32_t words);
+// A plain read of `words` words a lane of global memory is remembered (checker_gather.cpp); false, with nothing done, where
+// it takes a closer look. read_of: what a page of reads remembers.
+Recorded read_of(const CheckerState& state, uint64_t read);
+bool gather_lanes(CheckerState& state, const Grid& grid, const BlockChecks& block, const WarpChecks& warp, uint32_t pc,
+                  const uint64_t* addresses, uint32_t lanes, uint32_t words);
 
 // The state of a block, made at its first access.
 BlockChecks& checks_of(CheckerState& state, const Block& block);

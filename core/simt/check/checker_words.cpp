@@ -5,6 +5,7 @@
 //   B ... A          the same, the other way round: all must have read before anybody writes
 //   loop: A | B      a barrier stands between A and B of one round, none between B and the A of the next round
 //   loop: A B        none at all
+//   A | B A | B      the third, unrolled
 #include <vector>
 
 #include "core/ptx/analyse/control_flow.h"
@@ -40,6 +41,21 @@ std::string barrier_between(const ptx::Program& program, uint32_t from, uint32_t
             continue;
         if (leads_without_barrier(program, from, pc) && (pc + 1 == to || leads_without_barrier(program, pc + 1, to)))
             return file + ":" + std::to_string(i.line);
+    }
+    return {};
+}
+
+// Where a compiler has written the rounds of a loop out one after the other, a read and the write of the next round stand in
+// a row: the barrier between the write of the read's own round, on the same line, and the read; "": there is none.
+std::string barrier_of_own_round(const ptx::Program& program, const RacePair& race) {
+    if (race.first >= program.instructions.size() || race.first_at == race.second_at) return {};
+    const ptx::DecodedInstruction& next = program.instructions[race.first];
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& own = program.instructions[pc];
+        if (pc == race.first || own.kind != next.kind || own.line != next.line || own.file != next.file || own.line <= 0 ||
+            leads_without_barrier(program, pc, race.second))
+            continue;
+        if (const std::string stop = barrier_between(program, pc, race.second, race.first_at); !stop.empty()) return stop;
     }
     return {};
 }
@@ -159,8 +175,9 @@ std::string explain_race(const ptx::Program& program, const RacePair& race, std:
     const bool down = leads_without_barrier(program, race.first, race.second);
     const bool up = leads_without_barrier(program, race.second, race.first);
     const bool loop = all_after(program, race.first)[race.second] && all_after(program, race.second)[race.first];
-    if (!down && up && loop) {
-        const std::string stop = barrier_between(program, race.first, race.second, race.first_at);
+    if (!down && up) {
+        std::string stop = loop ? barrier_between(program, race.first, race.second, race.first_at) : "";
+        if (stop.empty()) stop = barrier_of_own_round(program, race);
         if (!stop.empty()) {
             advice = "Put another __syncthreads() at the end of the loop's body, behind " + race.second_at +
                      ", so that nobody begins the next round while others still need this one.";
@@ -170,7 +187,8 @@ std::string explain_race(const ptx::Program& program, const RacePair& race, std:
                    " stands between the two of one round and does not separate these" + step;
         }
     }
-    if (down && up && loop && race.first_at == race.second_at && !is_update(program, race)) {
+    // A read behind a write of its own line, and no way back: the rounds of a loop that was unrolled.
+    if (down && (!loop || up) && race.first_at == race.second_at && !is_update(program, race)) {
         advice = "The two stand on one line of a loop: put " + std::string(barrier) +
                  " at the end of the loop's body; where a thread reads in the same round what another one writes, read "
                  "first, then a barrier, then write.";

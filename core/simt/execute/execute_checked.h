@@ -1,7 +1,7 @@
 // The quick ways of racecheck and initcheck, part of execute_body.h: a load or store of 1, 2 or 4 words of 32 bits a lane,
 // whose lanes hold one address for all of half a warp or one after the other, where all cells that it meets are in order.
-// Then 16 cells take a few vector instructions. Other reads of shared memory go to a list (list_lanes), and everything else
-// to note_instruction, lane by lane; the cells remember the same either way.
+// Then 16 cells take a few vector instructions. Other reads of shared memory go to a list (list_lanes), others of global
+// memory to gather_lanes, and everything else to note_instruction, lane by lane; the cells remember the same either way.
 //
 //   check_access -> check_words -> check_halves: locate both halves, look at both, remember both | note_instruction
 //   list_known: the commonest read in place, behind load_known
@@ -277,7 +277,8 @@ inline bool check_halves(const Checks& c, Region& region, const Shape& shape, co
             part.cell = static_cast<uint32_t>(in_page / 4);
             const bool whole = ramp && part.cell % half == 0 && part.busy == all_busy;
             part.page = region.pages[part.at / page_bytes].get();
-            if (Global && !part.page && whole) part.page = grouped_page(c.state, region, part.at);
+            if (Global && !part.page && whole) part.page = short_page(c.state, region, part.at, ShadowPage::Short::groups);
+            if (Global && part.page && part.page->of_reads()) part.page = page_for(c.state, region, part.at, false);
             if (!part.page || part.page->shift() != 2 || (Global && !whole && part.page->in_groups())) return false;
             if (!Global && Store && (c.block.listed_lines[part.at / page_bytes] & lines_of(part.cell, true)))
                 write_listed(c.block);
@@ -363,13 +364,16 @@ inline bool check_words(const Machine& m, const Prepared& p, uint32_t pc, uint32
     return !Store || !region->unwritten || account<true>(c, *region, shape, at, words, mask);
 }
 
-// A read of shared memory without such an order.
+// A read without such an order.
 template <class Register>
-inline bool list_others(const Prepared& p, uint32_t pc, uint32_t mask, const Register* base, const Checks& c) {
+inline bool read_others(const Machine& m, const Prepared& p, uint32_t pc, uint32_t mask, const Register* base,
+                        const Checks& c) {
     const auto offset = static_cast<Register>(p.offset);
     uint64_t addresses[warp_size];
     for (uint32_t lane = 0; lane < warp_size; ++lane) addresses[lane] = static_cast<Register>(base[lane] + offset);
-    return list_lanes(c.state, c.block, c.warp, pc, addresses, mask, p.access_bytes() / 4);
+    const uint32_t words = p.access_bytes() / 4;
+    if (p.space != ptx::Space::shared) return gather_lanes(c.state, m.grid, c.block, c.warp, pc, addresses, mask, words);
+    return c.block.alone && c.state.race && list_lanes(c.state, c.block, c.warp, pc, addresses, mask, words);
 }
 
 // The commonest read in place: of words of shared memory by all lanes, through a base whose shape is known, when load_known
@@ -435,8 +439,7 @@ template <bool Store>
         const auto* const narrow = reinterpret_cast<const uint32_t*>(base);
         if (p.wide_address ? check_words<Store>(m, p, pc, mask, wide, c) : check_words<Store>(m, p, pc, mask, narrow, c))
             return;
-        if (!Store && p.space == ptx::Space::shared && c.block.alone && c.state.race &&
-            (p.wide_address ? list_others(p, pc, mask, wide, c) : list_others(p, pc, mask, narrow, c)))
+        if (!Store && (p.wide_address ? read_others(m, p, pc, mask, wide, c) : read_others(m, p, pc, mask, narrow, c)))
             return;
     }
     note_instruction(m.warp, pc, p, mask);
