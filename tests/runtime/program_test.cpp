@@ -425,6 +425,31 @@ int main() {
     }
 }
 
+TEST_CASE("a C++ file of a program tells by their guards that CUDA's headers are there, as helper_cuda.h does") {
+    use_own_cache();
+    const std::string kernel = write("filled.cu",
+                                     "__global__ void k(int* p) { *p = 7; }\n"
+                                     "void fill(int* p) { k<<<1, 1>>>(p); }\n");
+    const std::string file = write("main.cpp", R"(#include <cuda_runtime.h>
+#if !defined __DRIVER_TYPES_H__ || !defined __CUDA_RUNTIME_H__
+#error "CUDA's headers are not there"
+#endif
+void fill(int* p);
+int main() {
+    int *d, h = 0;
+    cudaMalloc((void**)&d, sizeof h);
+    fill(d);
+    cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);
+    return h == 7 ? cudaFree(d) : 1;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        const Outcome ran = lockstep_command("run " + file + " " + kernel + " --report none --compiler " + compiler);
+        INFO(compiler << "\n" << ran.err);
+        CHECK(ran.status == 0);
+    }
+}
+
 TEST_CASE("a host program that never ends is ended after --max-seconds, with what there was so far") {
     use_own_cache();
     if (compilers().empty()) return;

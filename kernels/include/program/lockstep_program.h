@@ -4,6 +4,12 @@
 // calls: the device's stand before the standard headers and in std too, so that those take them for what they are.
 #pragma once
 #pragma clang system_header
+// By these a program's own headers tell that CUDA's are there.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
 #ifndef __CUDA__  // a C or C++ file of the program: the runtime's interface alone
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
@@ -12,12 +18,6 @@
 #endif
 #else
 #define LOCKSTEP_PROGRAM 1
-// By these a program's own headers tell that CUDA's are there.
-#define __CUDA_RUNTIME_H__
-#define __CUDA_RUNTIME_API_H__
-#define __DRIVER_TYPES_H__
-#define __VECTOR_TYPES_H__
-#define __VECTOR_FUNCTIONS_H__
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
