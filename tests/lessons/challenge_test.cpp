@@ -94,6 +94,9 @@ TEST_CASE("a plan's challenge keeps every clause: one that is faster but does no
     REQUIRE(starter.ok());
     CHECK_FALSE(starter.value().wrong.empty());
     CHECK_FALSE(plan_report(text_of("seventy.plan")).medal);
+    CHECK(provenance_of_challenge(lesson) == "derived");
+    CHECK(provenance_of_challenge(lesson_named("B09").value()) == "executed");
+    CHECK(provenance_of_challenge(lesson_named("A08").value()) == "simulated");
 }
 
 TEST_CASE("a figure of one row has its unit, and arithmetic none") {

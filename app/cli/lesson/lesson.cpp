@@ -58,7 +58,7 @@ void show(const std::string& id) {
     }
     if (lesson.challenge) fmt::print("Challenge of {}: {}\n", lesson.challenge->exercise, lesson.challenge->prompt);
     const lessons::Ending ending = lessons::ending_of(lesson);
-    if (ending.limits) fmt::print("  {} (simulated)\n", ending.limits->words());
+    if (ending.limits) fmt::print("  {} ({})\n", ending.limits->words(), lessons::provenance_of_challenge(lesson));
     if (!ending.bars.empty()) fmt::print("{}\n", ending.words());
     for (const lessons::Ending::Bar& bar : ending.bars)
         fmt::print("  {} {:>10}  {}\n", bar.lesson, time_text(bar.us), bar.what);

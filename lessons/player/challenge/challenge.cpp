@@ -96,6 +96,14 @@ const Exercise* challenged(const Lesson& lesson) {
     return nullptr;
 }
 
+std::string_view provenance_of_challenge(const Lesson& lesson) {
+    static constexpr std::pair<std::string_view, std::string_view> rows[] = {{".plan", "derived"}, {".train", "executed"}};
+    const Exercise* const exercise = challenged(lesson);
+    for (const auto& [ending, provenance] : rows)
+        if (exercise && exercise->file.ends_with(ending)) return provenance;
+    return "simulated";
+}
+
 Result<AtSize> at_challenge_size(const Lesson& lesson, const JudgeAtSize& judge) {
     const Result<ExerciseReport> report = judge(at_size(*lesson.challenge, *challenged(lesson)));
     if (!report) return report.error();

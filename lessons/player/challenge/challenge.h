@@ -11,6 +11,8 @@ namespace lockstep::lessons {
 
 // The exercise of the lesson's challenge; null: the lesson has none.
 const Exercise* challenged(const Lesson& lesson);
+// Where the challenge's figure comes from: "simulated", of a plan "derived", of training "executed".
+std::string_view provenance_of_challenge(const Lesson& lesson);
 
 // The medals' limits, each reference run on the challenge's size. `compiled_here`: by this computer's compiler, else as
 // their checked-in PTX is. A Diagnostic is a mistake in the lesson.
