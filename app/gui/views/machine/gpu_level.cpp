@@ -441,14 +441,9 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     if (frame.session.machine.followed < 0) {
         const float end = ui.text(p.crossbar.x + 40, mid, "crossbar", {.size = 13, .weight = 600});
         ui.text(end + 10, mid,
-<<<<<<< HEAD
                 fmt::format("{} {:.0f} % busy, up to {:.0f} B a cycle",
                             frame.scene->has_l2() ? "L2's slices are" : "its ports are", 100 * rates.l2,
                             double{gpu.l2_bytes_per_cycle.value}),
-=======
-                fmt::format("{} of {} B a cycle, {:.0f} %", with_commas(std::llround(rates.bytes)),
-                            with_commas(std::llround(double{gpu.l2_bytes_per_cycle.value})), 100 * rates.l2),
->>>>>>> manners
                 {.size = 13, .color = ui.theme->ink2});
     }
     if (frame.speed > too_fast)
