@@ -421,7 +421,7 @@ int main() {
         CHECK(ran.status == 0);
         CHECK(ran.out == "1\n");
         CHECK(ran.err.find("spaced.cuh:2: memcheck:") != std::string::npos);
-        CHECK(ran.err.find("spaced.cu:5)") != std::string::npos);  // where it was allocated
+        CHECK(ran.err.find("spaced.cu:5\n") != std::string::npos);  // where it was allocated
     }
 }
 

@@ -24,10 +24,15 @@ size_t many_on_the_way(const MachineScene& scene) {
         const int64_t cycle = from + (until - from) * (2 * k + 1) / (2 * looks);
         if (const size_t n = requests_at(scene, static_cast<double>(cycle)).size(); n > 0) counts.push_back(n);
     }
-    if (counts.empty()) return 0;
+    size_t burst = 0;  // a launch's first moments are short and hold many
+    const auto& requests = scene.machine->requests;
+    for (int64_t k = 0; k < looks; ++k)
+        if (const size_t n = requests.size() * static_cast<size_t>(2 * k + 1) / (2 * looks); n < requests.size())
+            burst = std::max(burst, requests_at(scene, static_cast<double>(requests[n].begin)).size());
+    if (counts.empty()) return burst / marks_in_a_burst;
     const auto at = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() * 3 / 4);
     std::nth_element(counts.begin(), at, counts.end());
-    return *at;
+    return std::max(*at, burst / marks_in_a_burst);
 }
 
 bool is_divergent(const MachineScene& scene, const WarpTrack& warp, size_t i) {
