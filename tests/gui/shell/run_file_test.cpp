@@ -278,27 +278,31 @@ TEST_CASE("a run opens where its sender stood, at the same cycle, warp and line"
 }
 
 TEST_CASE("a run as a page for a browser holds the run and the place, and answers no open question") {
-    test::Desk desk({.training_steps = 1});
-    desk.session.workspace = Workspace::sm;
-    desk.settle();
-    const auto run = desk.session.snapshot()->kernel.run;
-    REQUIRE(run);
-    desk.shell.focus.warp = 2;
-    desk.shell.focus.time = 321;
-    const std::string page = page_of_run(desk.session, desk.shell.focus, "dark");
-    CHECK(page.starts_with("<!doctype html>"));
-    CHECK(page.find("\"at\":{\"cycle\":321,\"warp\":2}") != std::string::npos);
-    CHECK(page.find("\"cycles\":" + std::to_string(run->result.trace.cycles)) != std::string::npos);
-    CHECK(page.find("THEME = \"dark\"") != std::string::npos);
-    CHECK(page.find("__DATA__") == std::string::npos);
-    size_t issues = 0;
-    for (const IssueRecord& issue : run->result.trace.issues) issues += issue.cycle >= 0;
-    CHECK(page.find("\"i\":{\"n\":" + std::to_string(issues)) != std::string::npos);
-    test::Desk asked({.lesson = "A06", .lesson_step = 2});
-    asked.session.workspace = Workspace::learn;
-    asked.settle();
-    CHECK_THROWS_WITH(page_of_run(asked.session, asked.shell.focus, "light"),
-                      Catch::Matchers::Contains("a question about this run is open"));
+    {
+        test::Desk desk({.training_steps = 1});
+        desk.session.workspace = Workspace::sm;
+        desk.settle();
+        const auto run = desk.session.snapshot()->kernel.run;
+        REQUIRE(run);
+        desk.shell.focus.warp = 2;
+        desk.shell.focus.time = 321;
+        const std::string page = page_of_run(desk.session, desk.shell.focus, "dark");
+        CHECK(page.starts_with("<!doctype html>"));
+        CHECK(page.find("\"at\":{\"cycle\":321,\"warp\":2}") != std::string::npos);
+        CHECK(page.find("\"cycles\":" + std::to_string(run->result.trace.cycles)) != std::string::npos);
+        CHECK(page.find("THEME = \"dark\"") != std::string::npos);
+        CHECK(page.find("__DATA__") == std::string::npos);
+        size_t issues = 0;
+        for (const IssueRecord& issue : run->result.trace.issues) issues += issue.cycle >= 0;
+        CHECK(page.find("\"i\":{\"n\":" + std::to_string(issues)) != std::string::npos);
+    }
+    {
+        test::Desk asked({.lesson = "A06", .lesson_step = 2});
+        asked.session.workspace = Workspace::learn;
+        asked.settle();
+        CHECK_THROWS_WITH(page_of_run(asked.session, asked.shell.focus, "light"),
+                          Catch::Matchers::Contains("a question about this run is open"));
+    }
     test::Desk empty;
     CHECK_THROWS_WITH(page_of_run(empty.session, empty.shell.focus, "light"), Catch::Matchers::Contains("run one first"));
 }

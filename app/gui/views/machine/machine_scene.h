@@ -58,7 +58,7 @@ struct MachineScene {
 };
 
 constexpr size_t most_marks = 160;      // requests on screen, about
-constexpr size_t marks_in_a_burst = 8;  // times as many in the busiest moments
+constexpr size_t marks_in_a_burst = 3;  // times as many in the busiest moments
 
 MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std::shared_ptr<const Timeline> timeline);
 
