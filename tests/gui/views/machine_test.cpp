@@ -697,6 +697,23 @@ TEST_CASE("Beside an SM stands how many of its warps are at each line, all of th
                                              : std::to_string(most) + " of " + std::to_string(all) + " warps stand";
     CHECK(desk.said().find(all == 1 ? "Its one warp stands at" : sentence) != std::string::npos);
     CHECK(desk.clashes() == std::vector<std::string>{});
+
+    // A warp that stands at no line, on a page that shows but a few: the source is shown from its first line on.
+    auto elsewhere = std::make_shared<model::KernelRun>(*run);
+    auto program = std::make_shared<ptx::Program>(*run->program);
+    for (auto& instruction : program->instructions) instruction.line = instruction.line > lines / 2 ? 1 : 0;
+    elsewhere->program = program;
+    snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = elsewhere;
+    desk.show(snapshot);
+    desk.zoom(Stop::sm);
+    for (int64_t cycle = 0; cycle < elsewhere->result.cycles; cycle += 1 + elsewhere->result.cycles / 40)
+        for (const int32_t line : {-1, 0, 1}) {
+            desk.shell.focus.time = cycle;
+            desk.shell.focus.line = line;
+            desk.frames(2);
+            CHECK(desk.shows("float"));
+        }
 }
 
 TEST_CASE("Beside a launch of a program stand the copies in front of it and behind it") {
@@ -782,6 +799,7 @@ TEST_CASE("Each kernel of a training step is opened by a press beside the GPU") 
                    return setup;
                }()});
     desk.session.workspace = Workspace::machine;
+    desk.settle();
     for (int i = 0; i < 20 && !desk.session.snapshot()->kernel.run; ++i) desk.settle();
     const auto first = desk.session.snapshot()->kernel.run;
     REQUIRE(first);
@@ -919,6 +937,7 @@ TEST_CASE("a step that the host ran says that it launched no kernel, and offers 
                    return setup;
                }()});
     desk.session.workspace = Workspace::machine;
+    desk.settle();
     for (int i = 0; i < 6 && !desk.session.snapshot()->training.step; ++i) desk.settle();
     REQUIRE(desk.session.snapshot()->training.step);
     REQUIRE_FALSE(desk.session.snapshot()->kernel.run);
