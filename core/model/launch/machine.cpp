@@ -16,6 +16,7 @@
 namespace lockstep::model {
 namespace {
 
+constexpr uint32_t visits_between_asks = 1 << 11;                                // of the stop token: some 10 ms
 constexpr uint32_t visits_between_looks = 1 << 14;                               // at the stop token
 constexpr uint64_t checkpoint_issues = 1 << 16, checkpoint_bytes_an_issue = 32;  // between checkpoints of a launch
 constexpr uint64_t issues_between_looks = 1 << 8;                                // at whether the machine is exact
@@ -239,6 +240,7 @@ bool Machine::run_until(int64_t until) {
     // A fault ends the launch. It may be that of an SM which has run ahead: the others come to its cycle first.
     std::optional<simt::Fault> first_fault;
     uint64_t fault_key = end;
+    uint32_t asked = visits_;  // when the stop token was
     while (!state_.fault && !result_.stopped && queue_.first() < fault_key && state_.next_block < pause_blocks_ &&
            state_.issues < pause_issues_) {
         const uint32_t i = SmQueue::sm_of(queue_.first());
@@ -267,7 +269,10 @@ bool Machine::run_until(int64_t until) {
             queue_.rebuild(sms_);
         else
             queue_.move_first(SmQueue::key(sm.next(), i));
-        if (visits_ >= visits_between_looks) look_up();
+        if (visits_ >= visits_between_looks)
+            look_up(), asked = 0;
+        else if (visits_ - asked >= visits_between_asks)
+            asked = visits_, result_.stopped = options_.stop.stop_requested();
         if (state_.issues >= next_checkpoint_ && !state_.fault && !first_fault) put_by();
     }
     if (first_fault) state_.fault = std::move(first_fault);
