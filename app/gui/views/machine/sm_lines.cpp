@@ -119,7 +119,8 @@ void draw_warp_lines(const MachineFrame& frame, const Rect& area) {
     const Rect list{body.x, body.y + 14, body.w, body.h - 14 - below};
     const auto all = static_cast<int32_t>(scene.lines.size()), fit = std::max(1, static_cast<int32_t>(list.h / row_height));
     int32_t first = std::clamp(here - fit / 2, 1, std::max(1, all - fit + 1));
-    // Where the focused warp's line and the one at which most stand fit in together, both are there. A warp may stand at no line.
+    // Where the focused warp's line and the one at which most stand fit in together, both are there. A warp may stand at no
+    // line.
     const int32_t most = busiest_line(lines);
     if (here > 0 && most > 0 && std::abs(most - here) < fit)
         first = std::clamp(first, std::max({1, here - fit + 1, most - fit + 1}), std::min(here, most));
