@@ -37,7 +37,7 @@ TEST_CASE("all versions of the story give the same classes and scores, none slow
         if (first.empty()) first = got;
         CHECK(difference(got, first) == "");
         if (before > 0)
-            CHECK(run->schedule.total_us <= before * 1.001);  // A09's tile gains nothing by itself where L1 serves the rest
+            CHECK(run->schedule.total_us <= before * 1.003);  // A09's tile gains nothing by itself where L1 serves the rest
         before = run->schedule.total_us;
     }
 }

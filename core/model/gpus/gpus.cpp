@@ -43,7 +43,8 @@ constexpr std::string_view half_sums =
     "from published sums of all lanes into one word: some 10 cycles a half, a loop of compare and swap, 3 a pair";
 constexpr std::string_view partial_writes =
     "NVIDIA patent 9,110,809: a sector of which a part was written is read before it is written";
-constexpr std::string_view crowded = "estimate: none taken yet, DEVIATIONS.md says why (DRAM under load)";
+constexpr std::string_view crowded =
+    "estimate: from published streams with a part of their warps (gpu-benches, gpu-stream), one figure for all";
 constexpr std::string_view fma_heavy =
     "Nsight Compute's documentation: integer multiply-adds run on FMAHeavy, 16 of the 32 FP32 lanes";
 constexpr std::string_view warp_products = "no wgmma here: the vendor's peaks are those of mma.sync";
@@ -140,7 +141,7 @@ constexpr GpuSpec p100 = {
     .dram_row_cycle_ns = {45, "estimate within JEDEC's HBM2 figures"},
     .dram_activate_ns = {2, "estimate: four rows in 16 ns, two pseudo-channels"},
     .dram_turnaround_ns = {12, "estimate: as on V100"},
-    .dram_loaded_ns = {0, crowded},
+    .dram_loaded_ns = {35, crowded},
     .dram_partial_bytes = {64, partial_writes},
     .l2_bytes_per_cycle = {1024, "estimate: 32 bytes a slice and cycle"},
     .dram_gb_per_second = {732, pascal_paper},
@@ -259,7 +260,7 @@ constexpr GpuSpec v100 = {
     .dram_activate_ns = {2, "estimate: four rows in 16 ns, two pseudo-channels"},
     .dram_turnaround_ns = {12,
                            "from published streams of this GPU (gpu-benches): 866 GB/s read, 802 copied, 814 of a triad"},
-    .dram_loaded_ns = {0, crowded},
+    .dram_loaded_ns = {35, crowded},
     .dram_partial_bytes = {64, partial_writes},
     .l2_bytes_per_cycle = {2048, "64 slices of 32 bytes a cycle"},
     .dram_gb_per_second = {900, volta_paper},
@@ -382,7 +383,7 @@ constexpr GpuSpec a100 = {
     .dram_activate_ns = {2, "estimate: four rows in 16 ns, two pseudo-channels"},
     .dram_turnaround_ns = {12,
                            "from published streams of this GPU (gpu-benches): 1490 GB/s read, 1381 copied, 1360 of a triad"},
-    .dram_loaded_ns = {0, crowded},
+    .dram_loaded_ns = {35, crowded},
     .dram_partial_bytes = {64, partial_writes},
     .l2_bytes_per_cycle =
         {3870, "5.4 TB/s measured on this GPU at 1410 MHz, reached here with 99 % of this; 5120 in the white paper"},

@@ -8,6 +8,10 @@
 
 namespace lockstep::model {
 namespace {
+// A slice reads a sector of which a part is written and writes it back, a cycle each: its check bits are of the whole sector
+// (NVIDIA patent 9,110,809 says so of DRAM; published transposes by single words agree). Not where DRAM writes parts as they
+// are.
+constexpr Ticks merge_ticks = ticks_of(int64_t{2});
 constexpr Ticks requests_a_slice = 64;  // sectors that wait at a slice before the SMs are held back
 
 // Four bits of sectors as the 32 bits of their words, and the sectors all of whose words are there.
@@ -160,7 +164,9 @@ Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sen
 }
 
 Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half, uint32_t words) {
-    Ticks begin = enter(line, since, sent, bits_in(written) * sector_ticks_);
+    const uint32_t partly = partial_bytes_ == 32 || words == all_words ? 0 : bits_in(written & ~whole_sectors(words));
+    const Ticks takes = (bits_in(written) - partly) * sector_ticks_ + partly * std::max(sector_ticks_, merge_ticks);
+    Ticks begin = enter(line, since, sent, takes);
     Served served;
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);

@@ -26,7 +26,7 @@ namespace {
 constexpr uint64_t no_end = UINT64_MAX;
 constexpr uint64_t least_waves = 4;     // a launch of fewer leaves out no blocks
 constexpr uint64_t most_measured = 48;  // waves
-constexpr double most_error = 0.03;     // beyond it half of the waves may be measured
+constexpr double most_error = 0.02;     // beyond it half of the waves may be measured
 constexpr double aim = 0.008;           // of the error of a gap of blocks, as a share of the launch
 constexpr double filled = 0.97;         // L2 is as full as it gets
 constexpr uint64_t warm_rounds = 2, measured_rounds = 4, rounds_behind = 3;

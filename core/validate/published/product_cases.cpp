@@ -85,7 +85,7 @@ std::vector<KernelCase> product_cases() {
         product(leimao, guarded, "guarded_squares", 13024.7, 128, 128, {256, 1, 1}, 64, true),
         product(leimao, guarded, "guarded_squares_vectors", 19668.8, 128, 128, {256, 1, 1}, 64),
         product(leimao_f16, guarded, "guarded_rows_together_f16", 1731.6, 32, 32, {32, 32, 1}, 128),
-        product(leimao_f16, "products_wmma", "guarded_wmma", 35231.2, 128, 128, {256, 1, 1}, 256),
+        product(leimao_f16, "products_wmma", "guarded_wmma", 35231.2, 128, 128, {256, 1, 1}, 1024),
         product(leimao_f16, "products_wmma", "guarded_wmma_vectors", 55029.8, 128, 128, {256, 1, 1}, 128, true),
         product(annanya, plain, "rows_apart", 635.3, 32, 32, {32, 32, 1}, 128, false, 4096, true),
         product(annanya, plain, "rows_together", 4887.4, 32, 32, {32, 32, 1}, 128, true, 4096, true),

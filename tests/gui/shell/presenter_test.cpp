@@ -223,7 +223,7 @@ TEST_CASE("a curve in front of a class has room, its scale apart, and says what 
         CHECK(ticks.back() - ticks.front() > 100);
     }
     REQUIRE(desk.given().told);
-    CHECK(desk.said().find("The run: 0.32") != std::string::npos);  // the caption is there
+    CHECK(desk.said().find("The run: 0.3") != std::string::npos);  // the caption is there
 }
 
 TEST_CASE("the five numbers that a step is about stand first in front of a class") {
