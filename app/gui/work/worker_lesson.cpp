@@ -54,7 +54,7 @@ std::string row_asked(const lessons::Step& step) {
 }
 
 // Of a tensor program the launch with which all is known that the step asks for: the value of `s` for s[3], the gradient of
-// x for d.x; -1: it asks for none of the program's names.
+// x for d.x; -1: it asks for none of the program's names. Without a launch of its scene's it then stands at the end.
 int32_t launch_asked(const lessons::Step& step, const nn::StepRecord& record) {
     int32_t last = -1;
     for (const lessons::Predict& predict : step.predicts)
@@ -234,9 +234,13 @@ void Session::Worker::show_lesson_step(int step) {
     draft.training.first_step.reset();
     draft.training.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.
-    if (shown.step() && draft.tape)
-        if (const int32_t asked = launch_asked(lesson->steps[static_cast<size_t>(lesson_step)], *shown.step()); asked >= 0)
+    if (shown.step() && draft.tape) {
+        const int32_t asked = launch_asked(lesson->steps[static_cast<size_t>(lesson_step)], *shown.step());
+        if (asked >= 0)
             look_at.launch = asked;
+        else if (look_at.launch < 0)
+            look_at.launch = static_cast<int32_t>(shown.step()->launches.size()) - 1;
+    }
     if (shown.step() && !(trained && trained->comparison)) show_training(shown, look_at.launch);
     if (draft.host) show_host(*draft.host, look_at);
     draft.kernel.other.reset();
