@@ -82,7 +82,7 @@ class SketchView final : public View {
         const Rect body = session.learn.presented ? bare_body(ui, area, caption)
                                                   : ui.panel(area, {.title = "Your prediction, on the picture",
                                                                     .right = scene.board.where,
-                                                                    .badge = badge_of(session.lesson),
+                                                                    .badge = sketch_badge(session.lesson),
                                                                     .caption = caption});
         ui.push_scope("sketch");
         draw_frame(ui, scene, *given, *picture, body, session.learn.presented);
@@ -95,16 +95,6 @@ class SketchView final : public View {
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
 
   private:
-    // What the truth will be: a run's numbers, a model's of a machine, or a formula's.
-    static Provenance badge_of(const LessonState& state) {
-        const scene::Scene* const scene = lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
-        if (scene == nullptr) return Provenance::simulated;
-        const std::string& kind = scene->parallel_kind;
-        if (kind == "plan" || kind == "mesh") return Provenance::derived;
-        return !scene->train.empty() || !scene->tape.empty() || kind == "parallel" ? Provenance::executed
-                                                                                   : Provenance::simulated;
-    }
-
     SketchHand hand_;
     std::shared_ptr<const lessons::SketchBoard> board_;
     std::shared_ptr<const lessons::SketchTruth> told_;
@@ -242,7 +232,9 @@ class SketchView final : public View {
         row("you", scene.predict.sketch.label, put_text(scene.board, given.sketch), 700, theme.ink);
         if (scene.truth) {
             const Faded faint(ui, scene.shown);
-            row("the run", scene.predict.sketch.label, amount_text(scene.truth->figure), 700,
+            const bool order = scene.board.kind == "order";
+            row("the run", scene.predict.sketch.label,
+                order ? put_text(scene.board, scene.truth->sketch) : amount_text(scene.truth->figure), 700,
                 given.score.right ? theme.right : theme.wrong);
         } else {
             row("the run", scene.predict.sketch.label, "?", 400, theme.quiet);

@@ -22,12 +22,19 @@ constexpr float mark_room = 20;  // of the mark before a value
 // "22 28 / 49 64": a small tensor whole, rows apart; of a larger one its first numbers. Shorter forms follow, for less room.
 std::vector<std::string> forms_of(const std::vector<float>& values, const std::vector<int64_t>& shape) {
     const size_t columns = shape.size() < 2 ? values.size() : static_cast<size_t>(shape.back());
+    struct Form {
+        size_t most;
+        int digits;
+    };
     std::vector<std::string> forms;
-    for (const size_t most : {size_t{16}, size_t{8}, size_t{4}, size_t{2}, size_t{1}}) {
-        if (most < 16 && values.size() <= most / 2) break;
+    for (const auto [most, digits] : {Form{16, 4}, {16, 3}, {16, 2}, {8, 3}, {4, 3}, {2, 3}, {1, 3}}) {
         std::string text;
         for (size_t i = 0; i < std::min(values.size(), most); ++i)
-            text += fmt::format("{}{:.4g}", i == 0 ? "" : columns > 0 && i % columns == 0 ? " / " : " ", values[i] + 0.0f);
+            text += fmt::format("{}{:.{}g}",
+                                i == 0                            ? ""
+                                : columns > 0 && i % columns == 0 ? " / "
+                                                                  : " ",
+                                values[i] + 0.0f, digits);
         forms.push_back(text + (values.size() > most ? " ..." : ""));
     }
     return forms;
