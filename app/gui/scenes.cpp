@@ -192,6 +192,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "rank_memory", with_rows("rank_memory"), action, "rank_memory", always},
         {learn, "mesh", with_rows("mesh"), action, "mesh", always},
         {learn, "network", with_rows("network"), action, "network", always},
+        {learn, "memory_wall", lesson({slot("memory_wall", 580, 560, 330)}), action, "memory_wall", always},
         {learn, "cluster",
          lesson({slot("pipeline", 520, 560, 330),
                  row(416, {slot("collective", 660, 480, 250), slot("rank_memory", 476, 400, 300)})}),

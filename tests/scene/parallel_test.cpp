@@ -172,6 +172,14 @@ TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show
     CHECK(cluster_picture(result, "", "1f1b")->schedules[1].kind == "zb-h2");
     result.of = scene_of("collective", "ring ranks=4 bytes=4000");
     CHECK(cluster_picture(result, "")->collective.run.total_us == figure(result.as<ParallelScene>(), "time_us"));
+    // Of several collectives or layouts the one that is asked about is drawn.
+    result.of = scene_of("collective", "ring ranks=8 bytes=4000; halving_doubling name=half");
+    CHECK(cluster_picture(result, "")->collective.run.total_us == figure(result.as<ParallelScene>(), "time_us"));
+    CHECK(cluster_picture(result, "", "half")->collective.run.total_us ==
+          figure(result.as<ParallelScene>(), "time_us@row:half"));
+    result.of = scene_of("mesh", "tensor name=whole mesh=x:6 shape=6x4 layout=-,-; tensor name=cut layout=x,-");
+    CHECK(cluster_picture(result, "")->mesh.before[4].rows.count == 6);
+    CHECK(cluster_picture(result, "", "cut")->mesh.before[4].rows.count == 1);
     result.of = scene_of("mesh", "tensor mesh=x:3,y:2 shape=6x4 layout=x,y to=-,-");
     const auto mesh = cluster_picture(result, "");
     REQUIRE(mesh->mesh.before.size() == 6);

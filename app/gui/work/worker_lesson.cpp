@@ -53,6 +53,26 @@ std::string row_asked(const lessons::Step& step) {
     return {};
 }
 
+// Of a tensor program the launch with which all is known that the step asks for: the value of `s` for s[3], the gradient of
+// x for d.x; -1: it asks for none of the program's names. Without a launch of its scene's it then stands at the end.
+int32_t launch_asked(const lessons::Step& step, const nn::StepRecord& record) {
+    int32_t last = -1;
+    for (const lessons::Predict& predict : step.predicts)
+        for (const scene::FigureName& figure : predict.of.names()) {
+            const bool gradient = figure.base.starts_with("d.");
+            const std::string name = gradient ? figure.base.substr(2) : figure.base;
+            if (!figure.place("scene").empty()) continue;
+            for (const nn::GraphNode& node : record.nodes) {
+                if (node.name != name && !node.name.starts_with(name + "[")) continue;
+                if (gradient)
+                    last = std::max(last, node.gradient_after);
+                else if (!node.forward_launches.empty())
+                    last = std::max(last, node.forward_launches.back());
+            }
+        }
+    return last;
+}
+
 // One element is followed through the graph, where the run did not do that itself.
 std::shared_ptr<const nn::StepRecord> with_followed(const std::shared_ptr<const nn::StepRecord>& step) {
     if (step->followed || step->nodes.empty()) return step;
@@ -214,6 +234,13 @@ void Session::Worker::show_lesson_step(int step) {
     draft.training.first_step.reset();
     draft.training.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.
+    if (shown.step() && draft.tape) {
+        const int32_t asked = launch_asked(lesson->steps[static_cast<size_t>(lesson_step)], *shown.step());
+        if (asked >= 0)
+            look_at.launch = asked;
+        else if (look_at.launch < 0)
+            look_at.launch = static_cast<int32_t>(shown.step()->launches.size()) - 1;
+    }
     if (shown.step() && !(trained && trained->comparison)) show_training(shown, look_at.launch);
     if (draft.host) show_host(*draft.host, look_at);
     draft.kernel.other.reset();

@@ -1,4 +1,5 @@
-// Two schedules are drawn at most: the first row's, and that of the row that is asked about, else the last one's.
+// Two schedules are drawn at most: the first row's, and that of the row that is asked about, else the last one's. Of
+// collectives and layouts one is drawn.
 #include "core/scene/cluster/parallel_picture.h"
 
 #include <fmt/format.h>
@@ -18,13 +19,24 @@ double setting_of(const ParallelRow& row, const std::string& key, double otherwi
     return found == row.figures.end() ? otherwise : found->second;
 }
 
+bool goes_by(const ParallelRow& row, std::string_view asked) {
+    return std::equal(row.name.begin(), row.name.end(), asked.begin(), asked.end(),
+                      [](char a, char b) { return (a == '-' ? '_' : a) == b; });
+}
+
+// Of collectives and layouts one is drawn: the row that is asked about, else the first.
+const ParallelRow& drawn_row(const ParallelScene& scene, std::string_view asked) {
+    const auto found =
+        std::find_if(scene.rows.begin(), scene.rows.end(), [&](const ParallelRow& row) { return goes_by(row, asked); });
+    return found != scene.rows.end() ? *found : scene.rows.front();
+}
+
 // The first row, and beside it the one that is asked about, else the last.
 std::vector<const ParallelRow*> drawn_rows(const ParallelScene& scene, std::string_view asked) {
     std::vector<const ParallelRow*> rows = {&scene.rows.front()};
     if (scene.rows.size() < 2) return rows;
-    const auto same = [&](std::string name) { return std::replace(name.begin(), name.end(), '-', '_'), name == asked; };
     const auto found = std::find_if(scene.rows.begin() + 1, scene.rows.end(),
-                                    [&](const ParallelRow& row) { return row.schedule && same(row.name); });
+                                    [&](const ParallelRow& row) { return row.schedule && goes_by(row, asked); });
     rows.push_back(found != scene.rows.end() ? &*found : &scene.rows.back());
     return rows;
 }
@@ -74,6 +86,19 @@ void set_up_collective(const ParallelRow& row, CollectiveSetup& setup) {
     setup.link = written(row, "link", "nvlink4");
     setup.late_rank = -1;
     setup.late_us = 0;
+}
+
+// The machine that a collective runs on, where the row says which.
+void set_up_network(const ParallelRow& row, NetworkSetup& setup) {
+    const std::string topology = written(row, "topology", "ideal");
+    if (topology == "ideal") return;
+    setup.topology = topology;
+    setup.ranks = row.collective->collective->ranks;
+    setup.node_size = static_cast<int>(setting_of(row, "node_size", setup.node_size));
+    setup.link = written(row, "link", setup.link);
+    setup.inner = written(row, "inner", "nvlink4");
+    setup.algorithm = row.collective->collective->algorithm;
+    setup.bytes = static_cast<double>(row.collective->bytes());
 }
 
 void show_collective(const ParallelRow& row, ClusterScene& picture) {
@@ -168,19 +193,23 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     }
     const ParallelScene& scene = *rows;
     const std::vector<const ParallelRow*> drawn = drawn_rows(scene, asked);
+    const ParallelRow& one = drawn_row(scene, asked);
     ClusterSetup setup;
     if (scene.rows.front().schedule) set_up_pipeline(drawn, setup.pipeline);
-    if (scene.rows.front().collective) set_up_collective(scene.rows.front(), setup.collective);
+    if (one.collective) {
+        set_up_collective(one, setup.collective);
+        set_up_network(one, setup.network);
+    }
     if (scene.rows.front().title == "state") {  // its memory is what the picture works out
         setup.memory.parameters = setting_of(scene.rows.front(), "parameters", setup.memory.parameters);
         setup.memory.gpus = static_cast<int>(setting_of(scene.rows.front(), "dp", setup.memory.gpus));
     }
-    if (scene.kind == "mesh") set_up_mesh(scene.rows.front(), setup.mesh);
+    if (scene.kind == "mesh") set_up_mesh(one, setup.mesh);
     auto picture = std::make_shared<ClusterScene>(run_cluster(setup));
     picture->source = source;
     picture->table = std::move(table);
     if (scene.rows.front().schedule) show_schedules(drawn, scene, *picture);
-    if (scene.rows.front().collective) show_collective(scene.rows.front(), *picture);
+    if (one.collective) show_collective(one, *picture);
     if (scene.kind == "parallel") show_memory(scene, *picture);
     return picture;
 }

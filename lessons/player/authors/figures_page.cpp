@@ -43,6 +43,7 @@ constexpr LessonView views[] = {
     {"rank_memory", "what lies in the memory of each rank"},
     {"mesh", "devices of a mesh and the parts that they hold"},
     {"network", "the links between nodes"},
+    {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };
 

@@ -72,7 +72,11 @@ Result<SketchTruth> sketch_truth_of(SceneRuns& runs, size_t step, const Predict&
         return Diagnostic{fmt::format("the picture's truth comes to {:.6g}, and of=\"{}\" is {:.6g}: ask for the same thing",
                                       counted, predict.of.text(), t.figure),
                           predict.where};
-    const std::string says = amount_text(t.figure, board.axis.unit);
+    // Of an order the figure is the place of the card that comes first: its name says more.
+    const auto first = static_cast<size_t>(t.figure) - 1;
+    const std::string says = board.kind == "order" && t.figure >= 1 && first < board.places.size()
+                                 ? board.places[first].name + " first"
+                                 : amount_text(t.figure, board.axis.unit);
     t.finding = predict.sketch.finding.empty() ? "The run says " + says : says + ": " + predict.sketch.finding;
     return truth;
 }

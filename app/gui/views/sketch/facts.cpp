@@ -12,6 +12,15 @@ using lessons::amount_text;
 using lessons::SketchBoard;
 using lessons::Verdict;
 
+Provenance sketch_badge(const LessonState& state) {
+    const scene::Scene* const scene = lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
+    if (scene == nullptr) return Provenance::simulated;
+    const std::string& kind = scene->parallel_kind;
+    if (kind == "plan" || kind == "mesh") return Provenance::derived;
+    const bool ran = !scene->train.empty() || !scene->tape.empty() || kind == "parallel";
+    return ran ? Provenance::executed : Provenance::simulated;
+}
+
 std::string put_text(const SketchBoard& board, const lessons::Sketch& pencil) {
     const double put = lessons::measure_of(board, pencil);
     if (board.kind == "order") {
@@ -38,8 +47,8 @@ std::string sketch_text(const LessonState& state) {
     const lessons::Predict& predict =
         state.lesson->steps[static_cast<size_t>(state.step)].predicts[static_cast<size_t>(sketch_on_show(state))];
     const lessons::SketchKind& kind = *lessons::sketch_kind(board.kind);
-    std::string text =
-        fmt::format("Your prediction, on the picture (simulated)\n  {}\n  {}\n", predict.question, kind.words);
+    std::string text = fmt::format("Your prediction, on the picture ({})\n  {}\n  {}\n", name_of(sketch_badge(state)),
+                                   predict.question, kind.words);
     if (!board.where.empty()) text += fmt::format("  {}, line {} of {}\n", board.where, board.line, board.file);
     for (const std::string& value : board.values) text += "  " + value + "\n";
     for (const lessons::SketchCase& one : board.before)

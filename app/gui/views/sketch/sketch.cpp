@@ -82,7 +82,7 @@ class SketchView final : public View {
         const Rect body = session.learn.presented ? bare_body(ui, area, caption)
                                                   : ui.panel(area, {.title = "Your prediction, on the picture",
                                                                     .right = scene.board.where,
-                                                                    .badge = Provenance::simulated,
+                                                                    .badge = sketch_badge(session.lesson),
                                                                     .caption = caption});
         ui.push_scope("sketch");
         draw_frame(ui, scene, *given, *picture, body, session.learn.presented);
@@ -232,7 +232,9 @@ class SketchView final : public View {
         row("you", scene.predict.sketch.label, put_text(scene.board, given.sketch), 700, theme.ink);
         if (scene.truth) {
             const Faded faint(ui, scene.shown);
-            row("the run", scene.predict.sketch.label, amount_text(scene.truth->figure), 700,
+            const bool order = scene.board.kind == "order";
+            row("the run", scene.predict.sketch.label,
+                order ? put_text(scene.board, scene.truth->sketch) : amount_text(scene.truth->figure), 700,
                 given.score.right ? theme.right : theme.wrong);
         } else {
             row("the run", scene.predict.sketch.label, "?", 400, theme.quiet);

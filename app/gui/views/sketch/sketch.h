@@ -96,6 +96,8 @@ void draw_verdict(Ui& ui, const Rect& box, lessons::Verdict verdict, float shown
 void draw_word(Ui& ui, Point centre, std::string_view word, Color ink, Color ground, float size = 14);
 std::string_view word_of(lessons::Verdict verdict);  // "missed", "spare", "too little"
 
+// What its truth is: a run's numbers, a model's of a machine, or a formula's.
+Provenance sketch_badge(const LessonState& state);
 // All that is said of it as text: the board, the pencil, and after the lock the difference.
 std::string sketch_text(const LessonState& state);
 // What follows from the pencil, under its count: "4 x 32 B = 128 B would move".

@@ -1,6 +1,7 @@
 // The text of a lesson's host program or tensor program, a line a row. Marked is the line of the operation that is chosen in
-// the timeline, or of the node whose kernel is in focus; a click on a line goes there. Lines of a host program between which
-// nothing keeps order, and what gradcheck found, are named below.
+// the timeline, or of the node whose kernel is in focus; a click on a line goes there. Beside a line of a tensor program
+// stands what it has made at this moment of the tape, and the gradient once that is complete. Lines of a host program
+// between which nothing keeps order, and what gradcheck found, are named below.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 
 #include "app/gui/view.h"
+#include "app/gui/views/training/tape_data.h"
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 
@@ -15,6 +17,72 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float pitch = 19;
+constexpr float mark_room = 20;  // of the mark before a value
+
+// "22 28 / 49 64": a small tensor whole, rows apart; of a larger one its first numbers. Shorter forms follow, for less room.
+std::vector<std::string> forms_of(const std::vector<float>& values, const std::vector<int64_t>& shape) {
+    const size_t columns = shape.size() < 2 ? values.size() : static_cast<size_t>(shape.back());
+    struct Form {
+        size_t most;
+        int digits;
+    };
+    std::vector<std::string> forms;
+    for (const auto [most, digits] : {Form{16, 4}, {16, 3}, {16, 2}, {8, 3}, {4, 3}, {2, 3}, {1, 3}}) {
+        std::string text;
+        for (size_t i = 0; i < std::min(values.size(), most); ++i)
+            text += fmt::format("{}{:.{}g}",
+                                i == 0                            ? ""
+                                : columns > 0 && i % columns == 0 ? " / "
+                                                                  : " ",
+                                values[i] + 0.0f, digits);
+        forms.push_back(text + (values.size() > most ? " ..." : ""));
+    }
+    return forms;
+}
+
+// By line of a tensor program what stands beside it, the longest form first: what its name stands for, of a loop in the last
+// round that has run, and its gradient.
+struct LineValue {
+    std::vector<std::string> value, gradient;
+};
+std::vector<LineValue> values_beside(const nn::StepRecord& step, const scene::TapeRun& run, int moment,
+                                     const std::vector<std::string>& lines) {
+    const TapePlan tape = plan_tape(step);
+    std::vector<LineValue> beside(lines.size());
+    for (size_t i = 0; i < std::min(step.nodes.size(), run.line_of_node.size()); ++i) {
+        const nn::GraphNode& node = step.nodes[i];
+        const auto line = static_cast<size_t>(std::max(0, run.line_of_node[i] - 1));
+        if (line >= lines.size() || !node.value) continue;
+        // "h[3]" is what "  h = ..." made in round 3.
+        const std::string name = node.name.substr(0, node.name.find('['));
+        const size_t at = lines[line].find(name);
+        const bool leaf = node.kind != nn::GraphNode::Kind::op && node.kind != nn::GraphNode::Kind::loss;
+        if (at == std::string::npos || (!leaf && lines[line].find_first_not_of(' ') != at)) continue;
+        if (leaf || tape.value_known(node.id, moment)) beside[line].value = forms_of(*node.value, node.shape);
+        if (node.gradient && tape.gradient_known(node.id, moment))
+            beside[line].gradient = forms_of(*node.gradient, node.shape);
+    }
+    return beside;
+}
+
+// A value behind a green mark and a gradient behind a blue one, as in the graph; as much as fits left of `right`.
+void draw_beside(Ui& ui, const LineValue& beside, float left, float right, float baseline) {
+    const TextStyle style{.size = 12, .color = ui.theme->ink2, .align = Align::right, .mono = true};
+    const bool both = !beside.value.empty() && !beside.gradient.empty();
+    const std::pair<const std::vector<std::string>*, Color> parts[] = {{&beside.gradient, data::sky},
+                                                                       {&beside.value, data::green}};
+    for (const auto& [forms, color] : parts) {
+        const float room = (right - left) / (both && forms == &beside.gradient ? 2 : 1);
+        for (const std::string& form : *forms) {
+            const float width = ui.text_width(form, {.size = 12, .mono = true}) + mark_room;
+            if (width > room) continue;
+            ui.text(right, baseline, form, style);
+            ui.rect({right - width + 6, baseline - 9, 8, 8}, color, 1);
+            right -= width + 10;
+            break;
+        }
+    }
+}
 
 class HostProgramView final : public View {
   public:
@@ -42,6 +110,7 @@ class HostProgramView final : public View {
         const float letter = ui.text_width("0", {.size = 13, .mono = true});
         const auto columns = static_cast<size_t>(std::max(12.f, (body.w - 46) / std::max(1.f, letter)));
         std::vector<std::vector<std::string>> rows;
+        const std::vector<LineValue> beside = beside_of(session, *snapshot, focus);
         size_t count = 0;
         for (const std::string& line : lines_) count += rows.emplace_back(wrapped(line, columns)).size();
         // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
@@ -88,6 +157,9 @@ class HostProgramView final : public View {
             for (size_t part = 0; part < rows[i].size(); ++part)
                 ui.text(body.x + 34, row.y + 14 + pitch * static_cast<float>(part), rows[i][part],
                         {.size = 13, .color = comment ? ui.theme->quiet : ui.theme->ink, .mono = true});
+            if (i < beside.size())
+                draw_beside(ui, beside[i], body.x + 44 + letter * static_cast<float>(letters_in(rows[i].front())),
+                            row.right() - 8, row.y + 14);
             if (!ui.clicked(row)) continue;
             if (snapshot->host)
                 session.host_line = number;
@@ -105,8 +177,16 @@ class HostProgramView final : public View {
         const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
         std::string text = fmt::format("{} (executed), {}\n", program.title, program.name);
         int32_t number = 0;
-        for (const std::string& line : lines_of(*program.text))
-            text += fmt::format("  {}{:>3} {}\n", ++number == marked ? ">" : " ", number, line);
+        HostProgramView fresh;
+        fresh.lines_ = lines_of(*program.text);
+        const std::vector<LineValue> beside = fresh.beside_of(session, *snapshot, focus);
+        for (const std::string& line : fresh.lines_) {
+            text += fmt::format("  {}{:>3} {}", ++number == marked ? ">" : " ", number, line);
+            const auto at = static_cast<size_t>(number) - 1;
+            if (at < beside.size() && !beside[at].value.empty()) text += "   value " + beside[at].value.front();
+            if (at < beside.size() && !beside[at].gradient.empty()) text += ", grad " + beside[at].gradient.front();
+            text += "\n";
+        }
         if (snapshot->host)
             for (const std::string& hazard : snapshot->host->hazards) text += "  " + hazard + "\n";
         return text + "  " + (session.learn.reveal_steps >= 0 ? program.hidden : program.caption) + "\n";
@@ -173,6 +253,18 @@ class HostProgramView final : public View {
                    lines_[static_cast<size_t>(first) - 2].find_first_not_of(' '))
             --first;
         return first;
+    }
+
+    // Nothing while a question about it is open.
+    std::vector<LineValue> beside_of(const Session& session, const Snapshot& snapshot, const Focus& focus) const {
+        if (!snapshot.tape || snapshot.host || session.learn.reveal_steps >= 0) return {};
+        const auto step = snapshot.training.step;
+        if (!step || step->nodes.empty()) return {};
+        return values_beside(*step, *snapshot.tape, tape_position(session, focus, plan_tape(*step)), lines_);
+    }
+
+    static size_t letters_in(const std::string& text) {  // of UTF-8
+        return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
     }
 
     static std::vector<std::string> lines_of(const std::string& text) {
