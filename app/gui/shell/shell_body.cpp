@@ -90,7 +90,9 @@ Shell::PanelPlace Shell::panel_place() const {
 std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) {
     std::vector<std::string> titles;
     for (const std::string& names : strip.titles) {
-        std::string title = strip.plain || names.find(' ') != std::string::npos ? names : std::string();
+        const int inner = static_cast<int>(titles.size()) - strip.inner_begin;
+        const bool words = strip.plain || (inner >= 0 && inner < strip.inner_count);
+        std::string title = words ? names : std::string();
         for (size_t at = title.empty() ? 0 : names.size(); at < names.size();) {
             const size_t end = std::min(names.find('+', at), names.size());
             const Shown* view = shown(std::string_view(names).substr(at, end - at));

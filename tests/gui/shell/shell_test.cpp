@@ -312,6 +312,16 @@ TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it 
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("a page whose title is one word has it in a strip that it shares") {
+    Desk desk(1);
+    desk.session.workspace = Workspace::training;
+    desk.size(1280, 720, 2);
+    desk.frames(3);
+    CHECK(desk.shows("Learning curves"));
+    CHECK(desk.shows("Autograd graph"));
+    CHECK(desk.shows("Kernels"));  // no view's name
+}
+
 TEST_CASE("at twice the text size the panels of Training stand behind one strip of tabs, and as high as they need") {
     for (const int chosen : {0, 1, 2, 3, 4}) {
         const Arrangement plan = arrange(scene_named(Workspace::training, "").tree, {8, 100, 784, 336},

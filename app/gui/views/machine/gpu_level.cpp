@@ -311,6 +311,24 @@ void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
     ui.text(chip.x + 12, chip.y + 18, text, fitted);
 }
 
+// What the crossbar is and how busy, on a plate: requests pass beneath it.
+void say_crossbar(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);
+    constexpr std::string_view name = "crossbar";
+    const std::string text =
+        fmt::format("{} {:.0f} % busy, up to {:.0f} B a cycle", frame.scene->has_l2() ? "L2's slices are" : "its ports are",
+                    100 * rates.l2, double{frame.scene->run->gpu.l2_bytes_per_cycle.value});
+    const TextStyle bold{.size = 13, .weight = 600};
+    TextStyle plain{.size = 13, .color = ui.theme->ink2};
+    const float x = r.x + 40, mid = r.y + r.h / 2 + 5, behind = x + ui.text_width(name, bold) + 10;
+    plain.width = std::max(1.0f, r.right() - behind - 8);
+    const float h = std::min(20.0f, r.h), w = std::min(behind + ui.text_width(text, plain) + 8, r.right()) - x + 8;
+    ui.rect({x - 8, r.y + (r.h - h) / 2, w, h}, mix(ui.theme->panel, data::sky, ui.theme->dark ? 0.08f : 0.12f), 3);
+    ui.text(x, mid, name, bold);
+    ui.text(behind, mid, text, plain);
+}
+
 float legend_mark(Ui& ui, float x, float y, RequestKind kind, bool back, std::string_view label) {
     draw_mark(ui, {x + 5, y - 4}, kind, back, 4);
     return ui.text(x + 15, y, label, {.size = 12, .color = ui.theme->ink2}) + 16;
@@ -436,20 +454,11 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     for (uint32_t sm = 0; sm < p.tile.size(); ++sm) draw_tile(frame, p, sm, window, flash);
     const uint32_t traced = frame.scene->trace().sm;
     if (traced < p.tile.size() && !frame.still) ui.outline(p.tile[traced], 2);
-    const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);
-    const float mid = p.crossbar.y + p.crossbar.h / 2 + 5;
-    if (frame.session.machine.followed < 0) {
-        const float end = ui.text(p.crossbar.x + 40, mid, "crossbar", {.size = 13, .weight = 600});
-        ui.text(end + 10, mid,
-                fmt::format("{} {:.0f} % busy, up to {:.0f} B a cycle",
-                            frame.scene->has_l2() ? "L2's slices are" : "its ports are", 100 * rates.l2,
-                            double{gpu.l2_bytes_per_cycle.value}),
-                {.size = 13, .color = ui.theme->ink2});
-    }
     if (frame.speed > too_fast)
         draw_flows(frame, p);
     else
         draw_requests(frame, p);
+    if (frame.session.machine.followed < 0) say_crossbar(frame, p.crossbar);
     draw_followed_way(frame, p);
     draw_gpu_legend(frame, {body.x, body.bottom() - legend_height + 2, body.w, legend_height});
     if (parts.strip.h > 0) draw_time_strip(frame, parts.strip);
