@@ -26,7 +26,7 @@ void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
 // One view in its place, with its maximise mark.
 void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     Shown* view = shown(name);
-    if (view == nullptr) return;
+    if (view == nullptr || where.w < 1 || where.h < 1) return;  // large text in a small window leaves it no room
     const bool page = row_of(session.workspace).page;
     if (!page) {
         ui.rect({where.right(), where.y, desk_margin, where.h + desk_margin}, theme->background);

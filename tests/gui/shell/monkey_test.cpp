@@ -44,9 +44,9 @@ struct Monkey {
         desk.input.keys.push_back(key);
     }
     void resize() {
-        static constexpr float sizes[][2] = {{1600, 1000}, {1280, 720}, {640, 400}, {2560, 1440}, {900, 500}, {400, 1200}};
+        static constexpr float sizes[][2] = {{1600, 1000}, {1280, 720}, {640, 400}, {2560, 1440}, {900, 500}, {640, 1200}};
         const auto& [w, h] = sizes[below(static_cast<int>(std::size(sizes)))];
-        desk.size(w, h, below(3) == 0 ? 2.0f : desk.shell.text_scale);
+        desk.size(w, h, below(3) == 0 ? 2.5f : 1.0f);
     }
     void ask() {  // of the engine, whatever it does at the moment
         static constexpr const char* lessons[] = {"A01", "A06", "A08", "A12", "A14", "B02", "B09", "C02", "C06", "AX"};

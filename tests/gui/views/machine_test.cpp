@@ -920,6 +920,27 @@ TEST_CASE("in a small window the tour's SM keeps its rows of warps above its key
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("an SM of a launch that was stopped is not waited for: it cannot be traced any more") {
+    MachineDesk desk;
+    desk.zoom(Stop::gpu);
+    REQUIRE(desk.click_on("43"));
+    CHECK(desk.session.machine.entering == 43);
+    desk.session.machine.entering = -1;
+    desk.shell.focus.sm = 0;
+    auto stopped = std::make_shared<model::KernelRun>(desk.run());
+    stopped->result.stopped = true;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = stopped;
+    desk.show(snapshot);
+    desk.zoom(Stop::gpu);
+    REQUIRE(desk.click_on("43"));
+    CHECK(desk.session.machine.entering == -1);
+    CHECK(desk.shell.focus.sm == 0);
+    desk.input.mouse_x += 3;
+    desk.frames(12);
+    CHECK(desk.said().find("the launch was stopped") != std::string::npos);
+}
+
 TEST_CASE("Escape ends the tour where it is") {
     MachineDesk desk;
     begin_tour(desk.session);

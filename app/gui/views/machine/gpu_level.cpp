@@ -39,6 +39,13 @@ Split split(const Rect& area) {
     return s;
 }
 
+// A filled box with a thin edge, as two quads: there are hundreds of them.
+void edged(Ui& ui, const Rect& r, Color fill, Color edge) {
+    const float thick = std::max(1.0f, std::round(ui.scale)) / ui.scale;
+    ui.rect(r, edge);
+    ui.rect({r.x + thick, r.y + thick, r.w - 2 * thick, r.h - 2 * thick}, fill);
+}
+
 // How full a stretch of cycles before now was, of a scheduler; and what it issued last in it.
 struct TileIssues {
     float share[16] = {};
@@ -104,8 +111,10 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
     const bool busy =
         std::any_of(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
     if (tile.w < 8) return ui.rect(tile, busy ? data::green : ui.theme->grid);
-    ui.rect(tile, ui.theme->panel2);
-    if (tile.w >= 24) ui.frame(tile, ui.theme->line);
+    if (tile.w >= 24 && tile.h >= 8)
+        edged(ui, tile, ui.theme->panel2, ui.theme->line);
+    else
+        ui.rect(tile, ui.theme->panel2);
     const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 40.0f) : tile.h * 0.3f;
     const bool named = tile.w >= 48 && tile.h >= 32;
     const float left = named ? 26.0f : 3.0f;
@@ -119,6 +128,7 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
         if (named) ui.text(tile.x + 8, tile.bottom() - 6, "!", {.size = 16, .color = ui.theme->wrong, .weight = 700});
     }
     if (frame.still) return;
+    const bool again = !scene.run->result.stopped;  // it can be run once more for another SM's trace
     if (ui.hovered(tile)) {
         int64_t resident =
             std::count_if(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
@@ -126,11 +136,13 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
         ui.tooltip(fmt::format(
             "SM {}: {} of {} blocks{}{}", sm, resident, state.resident.size(), faulted ? "\nthe launch ended here" : "",
             sm == scene.trace().sm                                       ? "\ntraced in full: click to go in"
+            : !again                                                     ? "\nnot traced, and the launch was stopped"
             : frame.session.machine.entering == static_cast<int64_t>(sm) ? "\nis being traced ..."
                                                                          : "\nclick to trace this one and go in"));
     }
     if (!ui.clicked(tile)) return;
     if (sm == scene.trace().sm) return zoom_to(frame.session, Stop::sm);
+    if (!again) return;
     frame.focus.sm = static_cast<int32_t>(sm);
     frame.session.machine.entering = sm;
     frame.session.post(ask::TraceSm{static_cast<int64_t>(sm), frame.cycle()});
@@ -159,11 +171,10 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
     const double most = frame.scene->run->result.totals.dram_bytes_per_cycle / std::max(1u, p.channel_count());  // a channel
     for (uint32_t i = 0; i < p.channel_count(); ++i) {
         const Rect& box = p.channel[i];
-        ui.rect(box, ui.theme->panel2);
-        if (lights.runs && !lights.calm && column > 0 &&
-            std::abs(shown(column, i) - shown(column - 1, i)) >= 5)  // half a request or more
-            ui.rect(box, faded(ui.theme->accent, 0.3f * lights.glow(frame.clock, static_cast<double>(column))));
-        ui.frame(box, ui.theme->line);
+        const bool glows = lights.runs && !lights.calm && column > 0 &&
+                           std::abs(shown(column, i) - shown(column - 1, i)) >= 5;  // half a request or more
+        const float glow = glows ? 0.3f * lights.glow(frame.clock, static_cast<double>(column)) : 0;
+        edged(ui, box, mix(ui.theme->panel2, ui.theme->accent, glow), ui.theme->line);
         const float waiting = machine.queues.waiting_at(frame.cycle(), i);
         const auto whole = static_cast<int>(std::lround(waiting));
         const bool left = p.channel_at_left(i);

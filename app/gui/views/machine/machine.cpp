@@ -125,7 +125,7 @@ class MachineView final : public View {
         run_ = snapshot.kernel.run;
         scene_.reset();
         if (run_) scene_ = std::make_unique<MachineScene>(make_machine_scene(run_, session.timeline(run_)));
-        if (!same_launch) session.machine.clock = -1;
+        if (!same_launch) session.machine.clock = -1, session.machine.entering = -1;
     }
 
     // What the cluster shows where nothing of many GPUs has run: asked for once the zoom comes there.
