@@ -26,7 +26,7 @@ void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
 // One view in its place, with its maximise mark.
 void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     Shown* view = shown(name);
-    if (view == nullptr) return;
+    if (view == nullptr || where.w < 1 || where.h < 1) return;  // large text in a small window leaves it no room
     const bool page = row_of(session.workspace).page;
     if (!page) {
         ui.rect({where.right(), where.y, desk_margin, where.h + desk_margin}, theme->background);
@@ -90,7 +90,9 @@ Shell::PanelPlace Shell::panel_place() const {
 std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) {
     std::vector<std::string> titles;
     for (const std::string& names : strip.titles) {
-        std::string title = strip.plain || names.find(' ') != std::string::npos ? names : std::string();
+        const int inner = static_cast<int>(titles.size()) - strip.inner_begin;
+        const bool words = strip.plain || (inner >= 0 && inner < strip.inner_count);
+        std::string title = words ? names : std::string();
         for (size_t at = title.empty() ? 0 : names.size(); at < names.size();) {
             const size_t end = std::min(names.find('+', at), names.size());
             const Shown* view = shown(std::string_view(names).substr(at, end - at));

@@ -234,6 +234,8 @@ void Shell::adopt_kernel(const Snapshot& snapshot) {
     if (same_program && looked_at != nullptr) {
         const int32_t same = index_of(trace, *looked_at);
         focus.warp = trace.warps.empty() ? -1 : std::max(0, same);
+    } else if (same_program && !trace.warps.empty()) {
+        focus.warp = std::max(0, focus.warp);  // the run before had no warp to look at
     }
     focus.sm = static_cast<int32_t>(trace.sm);
     asked_time_ = asked_cycle_ = -1;
@@ -241,7 +243,7 @@ void Shell::adopt_kernel(const Snapshot& snapshot) {
     if (!same_launch) session.sm.cycles_begin = session.sm.cycles_end = 0;
     if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
         look_anew(snapshot);
-        if (own_) look_at_own(was_own ? looked_at : nullptr);
+        if (own_ || snapshot.source == Source::own) look_at_own(was_own ? looked_at : nullptr);  // also one that was stopped
     }
     if (session.build.inside && session.build.into_cycle >= 0) focus.time = std::exchange(session.build.into_cycle, -1);
     focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));

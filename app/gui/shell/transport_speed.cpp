@@ -23,6 +23,12 @@ std::string power_text(double a_second) {  // "1,000", "10^6"
     return a_second <= 1000 ? with_commas(std::llround(a_second)) : fmt::format("10^{:.0f}", power);
 }
 
+std::string any_speed(double a_second) {  // "107", "1.35 k", "20 M"
+    return a_second < 999.5 ? fmt::format("{:.3g}", a_second)
+           : a_second < 1e6 ? fmt::format("{:.3g} k", a_second / 1e3)
+                            : fmt::format("{:.3g} M", a_second / 1e6);
+}
+
 std::string_view unit_of_speed(const Session& session) {
     return session.grain == Grain::instruction ? "instructions" : "cycles";
 }
@@ -51,17 +57,21 @@ float choose_speed(Ui& ui, Session& session, float x, float y, float room) {
     const bool zooms = session.workspace == Workspace::machine && session.grain == Grain::cycle;
     const std::string_view unit = unit_of_speed(session);
     const bool words = room - x > 330;
-    const auto label_of = [&](double value, bool chosen) {
-        const std::string number = value < 1000 && !chosen ? fmt::format("{:.3g}", value) : power_text(value);
+    const auto words_of = [&](const std::string& number) {
         if (!words) return number + "/s";
-        return fmt::format("{} {} a second", number, value == 1 ? unit.substr(0, unit.size() - 1) : unit);
+        return fmt::format("{} {} a second", number, number == "1" ? unit.substr(0, unit.size() - 1) : unit);
+    };
+    const auto label_of = [&](double value, bool chosen) {
+        return words_of(value < 1000 && !chosen ? fmt::format("{:.3g}", value) : power_text(value));
     };
     const auto by_zoom = [&](double value) {
         return words ? fmt::format("by zoom: {} a second", power_text(value)) : fmt::format("zoom: {}/s", power_text(value));
     };
-    const std::string label = speed > 0 ? label_of(speed, true)
-                              : zooms   ? by_zoom(own_speed(session))
-                                        : label_of(own_speed(session), false);
+    const double filmed = session.machine.filmed;  // of a recording: its stretch in so many seconds
+    const std::string label = filmed > 0 && filmed != speed ? words_of(any_speed(filmed))
+                              : speed > 0                   ? label_of(speed, true)
+                              : zooms                       ? by_zoom(own_speed(session))
+                                                            : label_of(own_speed(session), false);
     const float widest = std::max({ui.chip_width(label_of(1000, true)), ui.chip_width(label_of(1e9, true)),
                                    zooms ? ui.chip_width(by_zoom(10'000)) : 0.0f}),
                 least = 2 * ui.chip_width("+") + 8 + widest;

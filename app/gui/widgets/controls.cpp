@@ -203,7 +203,7 @@ bool Ui::pressed(Key key, const Rect& part) {
 float Ui::scroll(std::string_view name, const Rect& view, float content_height) {
     const uint32_t id = state->id_of(name);
     float& offset = state->scroll[id];
-    const float most = std::max(0.0f, content_height - view.h);
+    const float most = view.h > 0 ? std::max(0.0f, content_height - view.h) : 0;  // no room: nothing to move in
     if (const auto wish = state->scroll_wish.find(id); wish != state->scroll_wish.end()) {
         offset = wish->second;
         state->scroll_wish.erase(wish);

@@ -15,6 +15,8 @@ namespace lockstep::gui {
 
 namespace {
 
+constexpr float far_away = 1e6f;  // layout units
+
 float snap(float value) {
     return std::floor(value + 0.5f);
 }
@@ -30,7 +32,8 @@ Pixels pixels_of(const Ui& ui, const Rect& r) {
 }
 bool outside(const ImDrawList& list, const Pixels& p) {
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
-    return p.x1 <= low.x || p.x0 >= high.x || p.y1 <= low.y || p.y0 >= high.y || p.x1 <= p.x0 || p.y1 <= p.y0;
+    // What is no number is outside too: ImGui does not survive it.
+    return !(p.x1 > low.x && p.x0 < high.x && p.y1 > low.y && p.y0 < high.y && p.x1 > p.x0 && p.y1 > p.y0);
 }
 
 // The vector picture of this frame, ready to draw inside the list's clip; null: none is made.
@@ -199,12 +202,14 @@ void Ui::polygon(std::initializer_list<Point> convex, Color fill) {
 }
 
 void Ui::circle(Point centre, float radius, Color fill) {
+    if (!(radius > 0 && radius < far_away)) return;
     if (Svg* const svg = svg_of(*this))
         svg->circle({centre.x * scale, centre.y * scale}, radius * scale, faded(fill, opacity));
     list->AddCircleFilled({centre.x * scale, centre.y * scale}, radius * scale, faded(fill, opacity));
 }
 
 void Ui::ring(Point centre, float radius, Color stroke, float width) {
+    if (!(radius > 0 && radius < far_away)) return;
     if (Svg* const svg = svg_of(*this))
         svg->ring({centre.x * scale, centre.y * scale}, std::max(0.0f, radius * scale - 0.5f), faded(stroke, opacity),
                   std::max(1.0f, width * scale));

@@ -88,7 +88,8 @@ std::vector<std::string> film_command(const Shell& shell, const std::string& run
                                       "--scale",
                                       fmt::format("{:.2f}", std::clamp(shell.text_scale * screen_scale, 0.75f, 2.5f))};
     const auto kernel = shell.session.snapshot()->kernel.run;
-    const bool of_kernel = kernel && row_of(shell.session.workspace).shows_kernel && !machine_at_cluster(shell.session);
+    const bool of_kernel = kernel && !machine_at_cluster(shell.session) &&
+                           (row_of(shell.session.workspace).shows_kernel || shell.session.workspace == Workspace::kernel);
     int64_t from = shell.session.sm.cycles_begin, to = shell.session.sm.cycles_end;
     if (of_kernel && shell.session.workspace != Workspace::machine && to > from) {
         to = std::min(to, kernel->result.trace.cycles);

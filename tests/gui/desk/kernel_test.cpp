@@ -479,6 +479,9 @@ TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled
             REQUIRE(!kernel.run->result.trace.warps.empty());
             CHECK(!kernel.run->result.trace.warps[0].issues.empty());
             CHECK(kernel.label.find("(your kernel, stopped)") != std::string::npos);
+            const int64_t clock = desk.shell.focus.time;  // the time pictures open where the clock stands
+            CHECK(desk.session.sm.cycles_begin <= clock);
+            CHECK(clock < desk.session.sm.cycles_end);
         }
         desk.key(KeyCode::f5);
         const auto begin = std::chrono::steady_clock::now();

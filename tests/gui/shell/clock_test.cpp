@@ -388,6 +388,21 @@ TEST_CASE("a state's short name is made of words of its full one") {
     }
 }
 
+TEST_CASE("a film says how fast it runs, whatever was chosen for playing") {
+    SmDesk desk(Workspace::sm);
+    CHECK(desk.shows("30 cycles a second"));
+    for (const auto& [filmed, words] : {std::pair{107.7, "108 cycles a second"},
+                                        {1.0, "1 cycle a second"},
+                                        {1350.0, "1.35 k cycles a second"},
+                                        {2e7, "20 M cycles a second"}}) {
+        desk.session.machine.filmed = filmed;
+        desk.frame();
+        CHECK(desk.shows(words));
+        CHECK_FALSE(desk.shows("30 cycles a second"));
+    }
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("the timeline describes the window that it opens with") {
     SmDesk desk(Workspace::learn);
     desk.session.workspace = Workspace::sm;

@@ -1,5 +1,6 @@
-// Somebody who presses anything: random keys, clicks, drags, wheel turns and typing in every workspace, with the engine at
-// work behind them. Nothing may crash, hang or write outside of its own folder. LOCKSTEP_RANDOM_INPUTS=10000 asks for more.
+// Somebody who presses anything: random keys, clicks, drags, wheel turns, typing and windows of any size in every workspace,
+// with the engine at work behind them: lessons are opened, kernels and launches run while others run. Nothing may crash,
+// hang or write outside of its own folder. LOCKSTEP_RANDOM_INPUTS=10000 asks for more, LOCKSTEP_RANDOM_SEED=7 for others.
 #include <cstdlib>
 #include <filesystem>
 #include <random>
@@ -18,7 +19,8 @@ namespace {
 constexpr KeyCode named_keys[] = {KeyCode::left,  KeyCode::right,   KeyCode::up,        KeyCode::down,      KeyCode::home,
                                   KeyCode::end,   KeyCode::page_up, KeyCode::enter,     KeyCode::page_down, KeyCode::escape,
                                   KeyCode::tab,   KeyCode::f1,      KeyCode::backspace, KeyCode::f5,        KeyCode::delete_,
-                                  KeyCode::space, KeyCode::f7,      KeyCode::f8,        KeyCode::plus,      KeyCode::minus};
+                                  KeyCode::space, KeyCode::f7,      KeyCode::f8,        KeyCode::plus,      KeyCode::minus,
+                                  KeyCode::f6,    KeyCode::f11};
 
 struct Monkey {
     Desk& desk;
@@ -41,8 +43,34 @@ struct Monkey {
             key = {KeyCode::none, false, false, static_cast<char32_t>(below(8) == 0 ? 200 + below(20000) : 32 + below(95))};
         desk.input.keys.push_back(key);
     }
+    void resize() {
+        static constexpr float sizes[][2] = {{1600, 1000}, {1280, 720}, {640, 400}, {2560, 1440}, {900, 500}, {640, 1200}};
+        const auto& [w, h] = sizes[below(static_cast<int>(std::size(sizes)))];
+        desk.size(w, h, below(3) == 0 ? 2.5f : 1.0f);
+    }
+    void ask() {  // of the engine, whatever it does at the moment
+        static constexpr const char* lessons[] = {"A01", "A06", "A08", "A12", "A14", "B02", "B09", "C02", "C06", "AX"};
+        Session& session = desk.session;
+        switch (below(8)) {
+            case 0:
+                return session.post(ask::OpenLesson{lessons[below(static_cast<int>(std::size(lessons)))], below(5)});
+            case 1:
+            case 2:
+                return session.post(ask::OpenKernel{below(20) - 1});
+            case 3:
+                return session.post(ask::OpenLaunch{below(6) - 1});
+            case 4:
+                return session.post(ask::TraceSm{below(90), below(3000) - 1});
+            case 5:
+                return session.post(ask::Cancel{});
+            case 6:
+                return session.post(ask::SetGpu{below(2) == 0 ? "teaching:4" : "a100"});
+            default:
+                session.workspace = static_cast<Workspace>(below(static_cast<int>(std::size(workspaces))));
+        }
+    }
     void act() {
-        switch (below(10)) {
+        switch (below(11)) {
             case 0:
             case 1:
             case 2:
@@ -57,12 +85,20 @@ struct Monkey {
                 point();
                 desk.input.clicked = desk.input.down = true;
                 desk.frame();
-                for (int i = below(4); i >= 0; --i) point(), desk.frame();
+                for (int i = below(4); i >= 0; --i) {
+                    if (below(5) == 0) resize();
+                    if (below(12) == 0) ask();
+                    point();
+                    desk.frame();
+                }
                 desk.input.down = false;
                 desk.input.released = true;
                 break;
             case 6:
                 point();
+                break;
+            case 7:
+                below(3) == 0 ? resize() : below(2) == 0 ? ask() : point();
                 break;
             default:
                 point();
@@ -86,7 +122,8 @@ TEST_CASE("random keys, clicks, drags and typing in every workspace do no harm")
     const int inputs = asked != nullptr ? std::atoi(asked) : 700;
     {
         Desk desk({.training_steps = 2});
-        Monkey monkey{desk, std::mt19937(20261127)};
+        const char* const seed = std::getenv("LOCKSTEP_RANDOM_SEED");
+        Monkey monkey{desk, std::mt19937(seed != nullptr ? static_cast<uint32_t>(std::atoi(seed)) : 20261127)};
         for (int i = 0; i < inputs; ++i) {
             if (i % 70 == 0) {
                 desk.session.workspace = static_cast<Workspace>(i / 70 % static_cast<int>(std::size(workspaces)));
@@ -94,8 +131,11 @@ TEST_CASE("random keys, clicks, drags and typing in every workspace do no harm")
             }
             monkey.act();
         }
+        desk.shell.presenter.on = false;
+        desk.key(KeyCode::escape);
         CHECK(desk.quads > 20);
         desk.session.post(ask::Pause{});
+        desk.session.post(ask::Cancel{});
     }
     std::filesystem::current_path(before);
 }

@@ -312,6 +312,31 @@ TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it 
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("a page whose title is one word has it in a strip that it shares") {
+    Desk desk(1);
+    desk.session.workspace = Workspace::training;
+    desk.size(1280, 720, 2);
+    desk.frames(3);
+    CHECK(desk.shows("Learning curves"));
+    CHECK(desk.shows("Autograd graph"));
+    CHECK(desk.shows("Kernels"));  // no view's name
+}
+
+TEST_CASE("the largest text in the smallest window leaves panels no room, and that does no harm") {
+    Desk desk(1, {.own_kernel = true});
+    desk.settle();
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    snapshot->problem = Diagnostic{"something went wrong whose words take more than a line of such a window, and then some"};
+    desk.session.publish_for_test(snapshot);
+    for (const float height : {400.0f, 330.0f, 260.0f, 120.0f})
+        for (const WorkspaceRow& row : workspaces) {
+            desk.size(640, height, 2.5f);
+            desk.session.workspace = static_cast<Workspace>(&row - workspaces);
+            INFO(row.name << " in a window " << height << " high");
+            CHECK_NOTHROW(desk.frames(4));
+        }
+}
+
 TEST_CASE("at twice the text size the panels of Training stand behind one strip of tabs, and as high as they need") {
     for (const int chosen : {0, 1, 2, 3, 4}) {
         const Arrangement plan = arrange(scene_named(Workspace::training, "").tree, {8, 100, 784, 336},

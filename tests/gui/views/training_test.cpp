@@ -512,4 +512,22 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
     CHECK(desk.session.snapshot()->cluster->setup.training.plan.dp == 4);
 }
 
+TEST_CASE("where an update lies between two exchanges the names of both phases can be read") {
+    SessionOptions options{.training_steps = 1};
+    options.setup = setup_of("mlp");
+    options.setup.on_gpu = true;
+    options.setup.ranks = 2;
+    test::Desk desk(options);
+    desk.session.workspace = Workspace::training;
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->training.on_ranks);
+    for (const float w : {1280.0f, 1440.0f, 1600.0f, 2200.0f}) {
+        desk.size(w, 800, 1);
+        desk.frames(3);
+        INFO(w << ": " << fmt::format("{}", fmt::join(desk.clashes(), "\n")));
+        CHECK(desk.shows("rank 0"));
+        CHECK(desk.clashes().empty());
+    }
+}
+
 }  // namespace gui_training_test

@@ -115,6 +115,10 @@ TEST_CASE("a film is of the cycles in view, in the window's size and looks") {
     std::string words;
     for (const std::string& word : film_command(shell, "r.lockstep", "r.gif", 1280, 800, 1)) words += word + " ";
     CHECK(words == "app --open r.lockstep --record r.gif --size 1280x800 --theme light --scale 1.25 --from 400 --to 700 ");
+    session.workspace = Workspace::kernel;  // whose pages have a time picture too
+    words.clear();
+    for (const std::string& word : film_command(shell, "r.lockstep", "r.gif", 1280, 800, 1)) words += word + " ";
+    CHECK(words.ends_with("--from 400 --to 700 "));
     session.workspace = Workspace::home;  // no stretch is in view
     CHECK(film_command(shell, "r.lockstep", "r.gif", 1280, 800, 1).size() == 11);
     FilmMaker films(shell);

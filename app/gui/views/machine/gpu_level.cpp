@@ -39,6 +39,13 @@ Split split(const Rect& area) {
     return s;
 }
 
+// A filled box with a thin edge, as two quads: there are hundreds of them.
+void edged(Ui& ui, const Rect& r, Color fill, Color edge) {
+    const float thick = std::max(1.0f, std::round(ui.scale)) / ui.scale;
+    ui.rect(r, edge);
+    ui.rect({r.x + thick, r.y + thick, r.w - 2 * thick, r.h - 2 * thick}, fill);
+}
+
 // How full a stretch of cycles before now was, of a scheduler; and what it issued last in it.
 struct TileIssues {
     float share[16] = {};
@@ -104,8 +111,10 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
     const bool busy =
         std::any_of(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
     if (tile.w < 8) return ui.rect(tile, busy ? data::green : ui.theme->grid);
-    ui.rect(tile, ui.theme->panel2);
-    if (tile.w >= 24) ui.frame(tile, ui.theme->line);
+    if (tile.w >= 24 && tile.h >= 8)
+        edged(ui, tile, ui.theme->panel2, ui.theme->line);
+    else
+        ui.rect(tile, ui.theme->panel2);
     const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 40.0f) : tile.h * 0.3f;
     const bool named = tile.w >= 48 && tile.h >= 32;
     const float left = named ? 26.0f : 3.0f;
@@ -119,6 +128,7 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
         if (named) ui.text(tile.x + 8, tile.bottom() - 6, "!", {.size = 16, .color = ui.theme->wrong, .weight = 700});
     }
     if (frame.still) return;
+    const bool again = !scene.run->result.stopped;  // it can be run once more for another SM's trace
     if (ui.hovered(tile)) {
         int64_t resident =
             std::count_if(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
@@ -126,11 +136,13 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
         ui.tooltip(fmt::format(
             "SM {}: {} of {} blocks{}{}", sm, resident, state.resident.size(), faulted ? "\nthe launch ended here" : "",
             sm == scene.trace().sm                                       ? "\ntraced in full: click to go in"
+            : !again                                                     ? "\nnot traced, and the launch was stopped"
             : frame.session.machine.entering == static_cast<int64_t>(sm) ? "\nis being traced ..."
                                                                          : "\nclick to trace this one and go in"));
     }
     if (!ui.clicked(tile)) return;
     if (sm == scene.trace().sm) return zoom_to(frame.session, Stop::sm);
+    if (!again) return;
     frame.focus.sm = static_cast<int32_t>(sm);
     frame.session.machine.entering = sm;
     frame.session.post(ask::TraceSm{static_cast<int64_t>(sm), frame.cycle()});
@@ -159,11 +171,10 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
     const double most = frame.scene->run->result.totals.dram_bytes_per_cycle / std::max(1u, p.channel_count());  // a channel
     for (uint32_t i = 0; i < p.channel_count(); ++i) {
         const Rect& box = p.channel[i];
-        ui.rect(box, ui.theme->panel2);
-        if (lights.runs && !lights.calm && column > 0 &&
-            std::abs(shown(column, i) - shown(column - 1, i)) >= 5)  // half a request or more
-            ui.rect(box, faded(ui.theme->accent, 0.3f * lights.glow(frame.clock, static_cast<double>(column))));
-        ui.frame(box, ui.theme->line);
+        const bool glows = lights.runs && !lights.calm && column > 0 &&
+                           std::abs(shown(column, i) - shown(column - 1, i)) >= 5;  // half a request or more
+        const float glow = glows ? 0.3f * lights.glow(frame.clock, static_cast<double>(column)) : 0;
+        edged(ui, box, mix(ui.theme->panel2, ui.theme->accent, glow), ui.theme->line);
         const float waiting = machine.queues.waiting_at(frame.cycle(), i);
         const auto whole = static_cast<int>(std::lround(waiting));
         const bool left = p.channel_at_left(i);
@@ -311,6 +322,24 @@ void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
     ui.text(chip.x + 12, chip.y + 18, text, fitted);
 }
 
+// What the crossbar is and how busy, on a plate: requests pass beneath it.
+void say_crossbar(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);
+    constexpr std::string_view name = "crossbar";
+    const std::string text =
+        fmt::format("{} {:.0f} % busy, up to {:.0f} B a cycle", frame.scene->has_l2() ? "L2's slices are" : "its ports are",
+                    100 * rates.l2, double{frame.scene->run->gpu.l2_bytes_per_cycle.value});
+    const TextStyle bold{.size = 13, .weight = 600};
+    TextStyle plain{.size = 13, .color = ui.theme->ink2};
+    const float x = r.x + 40, mid = r.y + r.h / 2 + 5, behind = x + ui.text_width(name, bold) + 10;
+    plain.width = std::max(1.0f, r.right() - behind - 8);
+    const float h = std::min(20.0f, r.h), w = std::min(behind + ui.text_width(text, plain) + 8, r.right()) - x + 8;
+    ui.rect({x - 8, r.y + (r.h - h) / 2, w, h}, mix(ui.theme->panel, data::sky, ui.theme->dark ? 0.08f : 0.12f), 3);
+    ui.text(x, mid, name, bold);
+    ui.text(behind, mid, text, plain);
+}
+
 float legend_mark(Ui& ui, float x, float y, RequestKind kind, bool back, std::string_view label) {
     draw_mark(ui, {x + 5, y - 4}, kind, back, 4);
     return ui.text(x + 15, y, label, {.size = 12, .color = ui.theme->ink2}) + 16;
@@ -436,20 +465,11 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     for (uint32_t sm = 0; sm < p.tile.size(); ++sm) draw_tile(frame, p, sm, window, flash);
     const uint32_t traced = frame.scene->trace().sm;
     if (traced < p.tile.size() && !frame.still) ui.outline(p.tile[traced], 2);
-    const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);
-    const float mid = p.crossbar.y + p.crossbar.h / 2 + 5;
-    if (frame.session.machine.followed < 0) {
-        const float end = ui.text(p.crossbar.x + 40, mid, "crossbar", {.size = 13, .weight = 600});
-        ui.text(end + 10, mid,
-                fmt::format("{} {:.0f} % busy, up to {:.0f} B a cycle",
-                            frame.scene->has_l2() ? "L2's slices are" : "its ports are", 100 * rates.l2,
-                            double{gpu.l2_bytes_per_cycle.value}),
-                {.size = 13, .color = ui.theme->ink2});
-    }
     if (frame.speed > too_fast)
         draw_flows(frame, p);
     else
         draw_requests(frame, p);
+    if (frame.session.machine.followed < 0) say_crossbar(frame, p.crossbar);
     draw_followed_way(frame, p);
     draw_gpu_legend(frame, {body.x, body.bottom() - legend_height + 2, body.w, legend_height});
     if (parts.strip.h > 0) draw_time_strip(frame, parts.strip);

@@ -125,7 +125,7 @@ class MachineView final : public View {
         run_ = snapshot.kernel.run;
         scene_.reset();
         if (run_) scene_ = std::make_unique<MachineScene>(make_machine_scene(run_, session.timeline(run_)));
-        if (!same_launch) session.machine.clock = -1;
+        if (!same_launch) session.machine.clock = -1, session.machine.entering = -1;
     }
 
     // What the cluster shows where nothing of many GPUs has run: asked for once the zoom comes there.
@@ -371,7 +371,8 @@ class MachineView final : public View {
         const bool tells = !told_.empty() && told_at_ == frame.clock && ui.now < told_until_ && !frame.session.playing;
         if (tells) {  // for a moment in the place of the jumps
             const float end = room - typed - 20;
-            ui.text(end, bar.y + 26, told_,
+            const std::string_view said = ui.text_width(told_, {.size = 13}) <= end - x - 8 ? told_ : told_short_;
+            ui.text(end, bar.y + 26, said,
                     {.size = 13, .color = ui.theme->wrong, .align = Align::right, .width = std::max(1.0f, end - x - 8)});
             if (ui.hovered(bar)) ui.tooltip(told_);
             shown = 0;
@@ -395,6 +396,7 @@ class MachineView final : public View {
             const auto cycle = cycle_typed(typed_, cycles, cycles_shown(frame.session, frame.focus, frame.snapshot), told_);
             told_of_cycle_ = !cycle;
             told_at_ = frame.clock, told_until_ = ui.now + seconds_told;
+            told_short_ = told_;
             if (cycle) go_to(frame, static_cast<double>(*cycle)), typed_.clear(), told_.clear();
         }
     }
@@ -415,6 +417,7 @@ class MachineView final : public View {
                     ? fmt::format("no {} comes up to cycle {}, where what is kept in full ends", name,
                                   with_commas(trace.kept_until))
                     : fmt::format("no {} comes after this cycle on SM {}", name, trace.sm);
+        told_short_ = fmt::format("no {} to come", name);
     }
 
     void keys(const MachineFrame& frame, const Rect& area) {
@@ -428,8 +431,8 @@ class MachineView final : public View {
     std::shared_ptr<const model::KernelRun> run_;
     std::unique_ptr<MachineScene> scene_;
     double last_ = 0, wheeled_ = 0;
-    std::string typed_, told_;  // told_: why one does not get there
-    double told_at_ = -1;       // where the clock stood then
+    std::string typed_, told_, told_short_;  // told_: why one does not get there
+    double told_at_ = -1;                    // where the clock stood then
     double told_until_ = 0;
     bool told_of_cycle_ = false;
     mutable KeptLanes kept_;

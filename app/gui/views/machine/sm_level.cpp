@@ -200,6 +200,8 @@ ColumnPlaces place_column(const Rect& r, size_t rows, int64_t past, bool low = f
     // Of a tall column nearly half of what is left over goes to the rows, the rest to what stands below them.
     const float spare = std::max(0.0f, r.h - rest - 26 * all);
     p.pitch = std::clamp((r.h - rest) / all, 9.0f, std::min(44.0f, 26 + (low ? 1.0f : 0.45f) * spare / all));
+    // A film does not scroll: in a low window it shows the rows alone, however thin.
+    if (r.h < low_column + 9 * all) p.pitch = std::clamp((r.h - 40) / all, 1.5f, 9.0f);
     p.past_x = r.x + 40;
     p.now_w = 24;
     p.cell = std::max(1.0f, (r.w - 40 - p.now_w - 12 - 22) / static_cast<float>(past));
@@ -218,7 +220,7 @@ void draw_warp_rows(const MachineFrame& frame, const ColumnPlaces& p, const SubC
     for (size_t i = 0; i < facts.rows.size(); ++i) {
         const SubCoreFacts::Row& row = facts.rows[i];
         const float y = p.rows_y + p.pitch * static_cast<float>(i);
-        const float h = std::max(4.0f, p.pitch - 2);
+        const float h = p.pitch < 6 ? p.pitch - 0.5f : p.pitch - 2;
         const bool here = row.warp >= 0 && static_cast<uint32_t>(row.warp) == focused;
         if (p.pitch >= 13)
             ui.text(p.past_x - 6, y + h / 2 + 4.5f, fmt::format("w{}", row.slot->slot),
@@ -412,6 +414,7 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
     draw_warp_rows(frame, p, facts);
     float y = p.below;
     const Rect box{in.x, y, in.w, 24};
+    if (box.bottom() > in.bottom() + 4) return;
     const float flash = facts.issued == nullptr ? 0 : lights_of(frame).flash(frame.clock, static_cast<double>(cycle));
     if (facts.issued != nullptr) {
         ui.rect(box, faded(data::green, 0.22f + 0.3f * flash), 3);

@@ -92,6 +92,48 @@ std::string ranks_text(const parallel::ParallelStepRecord& record) {
     return text;
 }
 
+namespace {
+
+// A rank's phases: from where one begins to where it ends; communication where it is not hidden by work. Updates may lie
+// between two exchanges: a name stands in the widest part that its phase has for itself.
+template <class X>
+void draw_phases(Ui& ui, const parallel::RankStep& rank, float y, const X& x_of) {
+    struct Part {
+        StepPhase phase;
+        float a, b;
+    };
+    std::vector<Part> parts;
+    for (const StepPhase phase : all_phases) {
+        double begin = 1e300, end = -1e300;
+        for (const parallel::RankSpan& span : rank.spans)
+            if (phase_of(span) == phase) begin = std::min(begin, span.begin_us), end = std::max(end, span.end_us);
+        if (phase == StepPhase::communication)
+            for (const parallel::RankSpan& span : rank.spans)
+                if (phase_of(span) == StepPhase::backward) begin = std::max(begin, span.end_us);
+        if (end > begin) parts.push_back({phase, x_of(begin), x_of(end)});
+    }
+    // What lies within another comes after it.
+    std::stable_sort(parts.begin(), parts.end(), [](const Part& p, const Part& q) { return p.b - p.a > q.b - q.a; });
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const auto& [phase, a, b] = parts[i];
+        ui.rect({a + 1, y + 11, std::max(1.f, b - a - 2), 3}, step_phase_color(name_of(phase)));
+        float left = a, right = b;
+        for (size_t j = i + 1; j < parts.size(); ++j) {
+            const float from = std::max(left, parts[j].a), to = std::min(right, parts[j].b);
+            if (from >= to) continue;
+            if (from - left >= right - to)
+                right = from;
+            else
+                left = to;
+        }
+        if (ui.text_width(name_of(phase), {.size = 12}) + 6 < right - left)
+            ui.text((left + right) / 2, y + 8, std::string(name_of(phase)),
+                    {.size = 12, .color = ui.theme->ink2, .align = Align::center});
+    }
+}
+
+}  // namespace
+
 void draw_step_ranks(Ui& ui, const parallel::ParallelStepRecord& record, PickedSpan& picked, const Rect& r) {
     const Theme& theme = *ui.theme;
     const StepEnds ends = ends_of(record);
@@ -111,21 +153,7 @@ void draw_step_ranks(Ui& ui, const parallel::ParallelStepRecord& record, PickedS
             ui.text(x, bottom + 13, i == 0 ? "0" : fmt::format("{:g} µs", i * unit),
                     {.size = 12, .color = theme.ink2, .align = i == 0 ? Align::left : Align::center});
     }
-    // The picked rank's phases: from where one begins to where it ends; communication where it is not hidden by work.
-    for (const StepPhase phase : all_phases) {
-        double begin = 1e300, end = -1e300;
-        for (const parallel::RankSpan& span : record.ranks[static_cast<size_t>(here)].spans)
-            if (phase_of(span) == phase) begin = std::min(begin, span.begin_us), end = std::max(end, span.end_us);
-        if (phase == StepPhase::communication)
-            for (const parallel::RankSpan& span : record.ranks[static_cast<size_t>(here)].spans)
-                if (phase_of(span) == StepPhase::backward) begin = std::max(begin, span.end_us);
-        if (end <= begin) continue;
-        const float a = x_of(begin), b = x_of(end);
-        ui.rect({a + 1, r.y + 11, std::max(1.f, b - a - 2), 3}, step_phase_color(name_of(phase)));
-        if (ui.text_width(name_of(phase), {.size = 12}) + 6 < b - a)
-            ui.text((a + b) / 2, r.y + 8, std::string(name_of(phase)),
-                    {.size = 12, .color = theme.ink2, .align = Align::center});
-    }
+    draw_phases(ui, record.ranks[static_cast<size_t>(here)], r.y, x_of);
     for (int row = 0; row < rows; ++row) {
         const int rank = first + row;
         const float y = top + 2 + pitch * static_cast<float>(row);
