@@ -277,8 +277,7 @@ void find_many_starts(const Facts& facts, Findings& findings) {
     Finding finding = finding_at(facts, "small-blocks", {});
     finding.sentence = fmt::format(
         "{} blocks of {} threads: the GPU starts {:.3g} a cycle, which takes {:.0f} % of the time, and blocks end before "
-        "the "
-        "SMs are full.",
+        "the SMs are full.",
         shape.blocks, shape.threads, double(gpu.blocks_per_cycle), 100 * std::min(1.0, share));
     finding.evidence = fmt::format("achieved occupancy {:.3g} % of {:.3g} % possible", facts.metric("achieved_occupancy"),
                                    facts.metric("theoretical_occupancy"));
@@ -288,6 +287,7 @@ void find_many_starts(const Facts& facts, Findings& findings) {
     // What stays: the busiest unit at 85 % of what it can do, a block's start and its first trip to memory.
     const double rest = cycles * facts.busiest() / 0.85 + double(gpu.block_start_latency) + double(gpu.dram_latency);
     finding.gain = std::clamp(1 - rest / cycles, 0.0, share);
+    finding.what_if = "instant-starts";
     findings.push_back(finding);
 }
 }  // namespace

@@ -46,6 +46,8 @@ constexpr WhatIf what_if_rows[] = {
      },
      "wide-block is of narrow blocks whose threads know their place in the grid alone, as blockIdx.x * blockDim.x + "
      "threadIdx.x"},
+    {"instant-starts", "each block started as soon as an SM had room for it", nullptr, nullptr, "",
+     [](GpuSpec& gpu) { gpu.blocks_per_cycle.value = 1024; }},
 };
 }  // namespace
 
@@ -70,9 +72,11 @@ Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, con
     simt::LaunchConfig config = run.config;
     if (what_if.shape != nullptr) {
         if (!what_if.shape(run, config)) return Diagnostic{std::string(what_if.unfit)};
-    } else {
+    } else if (what_if.set != nullptr) {
         what_if.set(options.ideal);
     }
+    GpuSpec gpu = run.gpu;
+    if (what_if.gpu != nullptr) what_if.gpu(gpu);
     options.trace = false;
     options.independent = run.result.independent;
     options.scheduler = run.result.scheduler;
@@ -85,7 +89,7 @@ Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, con
         l2 = *run.l2;
         options.l2 = &l2;
     }
-    TimedResult ideal = launch(run.gpu, *run.program, config, memory, options);
+    TimedResult ideal = launch(gpu, *run.program, config, memory, options);
     if (ideal.fault) return Diagnostic{"with " + std::string(what_if.name) + ": " + render(*ideal.fault)};
     if (ideal.stopped) return Diagnostic{"stopped"};
     return ideal;

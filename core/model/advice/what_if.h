@@ -18,6 +18,7 @@ struct WhatIf {
     // Instead: another grid or block that computes the same; false: the kernel or the launch has none, `unfit` says why.
     bool (*shape)(const KernelRun&, simt::LaunchConfig&) = nullptr;
     std::string_view unfit = {};
+    void (*gpu)(GpuSpec&) = nullptr;  // Instead: the GPU with a figure of its own changed.
 };
 std::span<const WhatIf> what_ifs();
 Result<WhatIf> what_if_named(std::string_view name);  // an unknown name's Diagnostic names the nearest

@@ -17,6 +17,7 @@ void answer_at_once(GpuSpec& gpu) {
                            &gpu.l2_latency, &gpu.dram_latency, &gpu.atomic_latency})
         latency->value = 1;
     gpu.l2_far_latency.value = gpu.dram_far_latency.value = gpu.tlb_miss_latency.value = 0;
+    gpu.dram_loaded_ns.value = 0;
 }
 }  // namespace
 
