@@ -176,6 +176,26 @@ TEST_CASE("what fusion made is hidden while a lesson asks how much it fused") {
     CHECK(desk.shell.describe("code").find("fused_") != std::string::npos);
 }
 
+TEST_CASE("beside a program's lines stands what they have made, up to where the step's question is") {
+    test::Desk desk(SessionOptions{.lesson = "B02", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    const auto program = [&] { return desk.shell.describe("program"); };
+    REQUIRE(desk.session.lesson.lesson->steps[0].predicts[0].of.text() == "s");
+    CHECK(program().find("value") == std::string::npos);
+    for (LessonState::Prediction& one : desk.session.lesson.predictions[0]) one.locked = true;
+    desk.settle();
+    CHECK(program().find("s = b + d   value 42\n") != std::string::npos);
+    CHECK(program().find("z = log(s)\n") != std::string::npos);  // has not run yet
+    desk.session.lesson.step = 4;                                // asks for d.x
+    desk.session.post(ask::ShowLessonStep{4});
+    desk.settle();
+    CHECK(program().find("grad") == std::string::npos);
+    for (LessonState::Prediction& one : desk.session.lesson.predictions[4]) one.locked = true;
+    desk.settle();
+    CHECK(program().find("param x = 2   value 2, grad 0.6429\n") != std::string::npos);
+}
+
 TEST_CASE("one kernel is no kernels") {
     Desk desk;
     desk.settle();

@@ -15,10 +15,12 @@ using lessons::Verdict;
 Provenance sketch_badge(const LessonState& state) {
     const scene::Scene* const scene = lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
     if (scene == nullptr) return Provenance::simulated;
-    const std::string& kind = scene->parallel_kind;
-    if (kind == "plan" || kind == "mesh") return Provenance::derived;
-    const bool ran = !scene->train.empty() || !scene->tape.empty() || kind == "parallel";
-    return ran ? Provenance::executed : Provenance::simulated;
+    if (!scene->train.empty() || !scene->tape.empty()) return Provenance::executed;
+    constexpr std::pair<std::string_view, Provenance> of_rows[] = {
+        {"parallel", Provenance::executed}, {"plan", Provenance::derived}, {"mesh", Provenance::derived}};
+    for (const auto& [kind, badge] : of_rows)
+        if (kind == scene->parallel_kind) return badge;
+    return Provenance::simulated;
 }
 
 std::string put_text(const SketchBoard& board, const lessons::Sketch& pencil) {

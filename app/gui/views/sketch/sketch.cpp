@@ -103,7 +103,9 @@ class SketchView final : public View {
     static std::string caption_of(const SketchScene& scene, const LessonState::Prediction& given, bool exam) {
         if (!scene.truth && exam) return "What this task's run does stays unknown until you hand the exam in.";
         if (!scene.truth) return "What this step's run does stays unknown, here and everywhere, until you run it.";
-        return fmt::format("The run: {}. {}", amount_text(scene.truth->figure, scene.board.axis.unit), given.score.sentence);
+        const std::string says = scene.board.kind == "order" ? put_text(scene.board, scene.truth->sketch) + " first"
+                                                             : amount_text(scene.truth->figure, scene.board.axis.unit);
+        return fmt::format("The run: {}. {}", says, given.score.sentence);
     }
 
     void draw_frame(Ui& ui, const SketchScene& scene, LessonState::Prediction& given, const SketchPicture& picture,
