@@ -334,7 +334,7 @@ void say_crossbar(const MachineFrame& frame, const Rect& r) {
     TextStyle plain{.size = 13, .color = ui.theme->ink2};
     const float x = r.x + 40, mid = r.y + r.h / 2 + 5, behind = x + ui.text_width(name, bold) + 10;
     plain.width = std::max(1.0f, r.right() - behind - 8);
-    const float h = std::min(20.0f, r.h), w = std::min(behind + ui.text_width(text, plain) + 8, r.right()) - x + 8;
+    const float h = std::min(15.0f, r.h), w = std::min(behind + ui.text_width(text, plain) + 8, r.right()) - x + 8;
     ui.rect({x - 8, r.y + (r.h - h) / 2, w, h}, mix(ui.theme->panel, data::sky, ui.theme->dark ? 0.08f : 0.12f), 3);
     ui.text(x, mid, name, bold);
     ui.text(behind, mid, text, plain);
