@@ -1,7 +1,7 @@
 // Who works when: the workers of data parallelism over a whole run, a lane each. In steps that all take together they wait
 // for the slowest before the ring adds up; with a parameter server each pushes its gradient when it is done, and a push is
 // as stale as there were others' updates since its weights were fetched (the number in it). Two rows of a scene stand below
-// each other on one axis. Left and Right pick a batch, as a click does: its times are told, its worker's pushes lead to the
+// each other on one axis. Up and Down pick a batch, as a click does: its times are told, its worker's pushes lead to the
 // server.
 #include <fmt/format.h>
 
@@ -95,11 +95,18 @@ class WorkersView final : public View {
             return;
         }
         if (group_ >= shown.size()) group_ = 0, picked_ = -1;
-        const auto count = static_cast<int64_t>(shown[group_]->batches.size());
-        if (ui.pressed(Key::right, area)) picked_ = std::min(picked_ + 1, count - 1);
-        if (ui.pressed(Key::left, area)) picked_ = std::max<int64_t>(picked_ - 1, -1);
-        if (ui.pressed(Key::down, area) && group_ + 1 < shown.size()) ++group_, picked_ = 0;
-        if (ui.pressed(Key::up, area) && group_ > 0) --group_, picked_ = 0;
+        const int by = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0);
+        if (by == 0) return;
+        picked_ += by;
+        if (picked_ >= static_cast<int64_t>(shown[group_]->batches.size())) {
+            if (group_ + 1 < shown.size())
+                ++group_, picked_ = 0;
+            else
+                --picked_;
+        } else if (picked_ < 0 && group_ > 0) {
+            picked_ = static_cast<int64_t>(shown[--group_]->batches.size()) - 1;
+        }
+        picked_ = std::max<int64_t>(picked_, -1);
     }
 
     struct Place {  // of one group's lanes
@@ -319,7 +326,7 @@ class WorkersView final : public View {
         const bool all = until - begin >= end;
         const float right = all ? r.right() : r.right() - 200;
         if (!all)
-            ui.text(r.right(), r.y + 17, fmt::format("of {}; Left and Right go on", time_text(end)),
+            ui.text(r.right(), r.y + 17, fmt::format("of {}; Up and Down go on", time_text(end)),
                     {.size = 12, .color = theme.quiet, .align = Align::right});
         for (auto i = static_cast<int64_t>(std::ceil(begin / unit)); static_cast<double>(i) * unit <= until; ++i) {
             const double us = static_cast<double>(i) * unit;
