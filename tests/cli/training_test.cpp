@@ -219,6 +219,12 @@ TEST_CASE("Ctrl-C ends a training after the step under way, with its test figure
     INFO(ranks.out << ranks.err);
     CHECK(ranks.status == 130);
     CHECK(ranks.out.find("test set after step ") != std::string::npos);
+    const Outcome server = shell(ended + " train --model mlp --dp 2 --async --steps 1000000");
+    INFO(server.out << server.err);
+    CHECK(server.status == 130);
+    CHECK(server.out.find("test set after ") != std::string::npos);
+    CHECK(server.out.find(": 1000000 in ") == std::string::npos);  // beside it stand as many steps as there were
+    CHECK(server.err.find(" of 2000000 updates") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C ends a tensor program with the steps that it made, and a comparison with its rows") {
@@ -249,11 +255,11 @@ TEST_CASE("train --async says each update, how stale they were, and what synchro
     const Outcome text = lockstep_command(run + "--compare");
     INFO(text.out << text.err);
     REQUIRE(text.status == 0);
-    for (const char* part :
-         {"update      0  worker  0  batch     0  staleness  0", "3 workers of h100 and a server: 12 updates",
-          "updates by staleness", " at most", "synchronous steps of the same batches take ",
-          "waiting for the slowest: 4 in ", "Equal: batches, rate, first weights; it takes 3 updates",
-          "test set after 12 updates: loss ", "test set after 4 synchronous steps: loss "})
+    for (const char* part : {"update      0  worker  0  batch     0  staleness  0",
+                             "3 workers of h100 and a server: 12 updates", "updates by staleness",
+                             " at most; pushes take the server's port for ", "synchronous steps of the same batches take ",
+                             "waiting for the slowest: 4 in ", "Equal: batches, rate, first weights; it takes 3 updates",
+                             "test set after 12 updates: loss ", "test set after 4 synchronous steps: loss "})
         CHECK(text.out.find(part) != std::string::npos);
     const Outcome lines = lockstep_command(run + "--staleness 1 --json -");
     REQUIRE(lines.status == 0);
@@ -270,6 +276,11 @@ TEST_CASE("train --async says each update, how stale they were, and what synchro
     int64_t counted = 0;
     for (const auto& count : end["by_staleness"]) counted += count.get<int64_t>();
     CHECK(counted == 12);
+    CHECK(end["port_share"].get<double>() > 0);
+    CHECK(end["port_share"].get<double>() < 1);
+    const double step = all[12]["synchronous"]["step_us"], four = all[12]["synchronous"]["end_us"];
+    CHECK(four > 3.9 * step);  // steps overlap a little at their ends
+    CHECK(four < 5 * step);
     CHECK(all[12]["synchronous"]["waiting_share"].get<double>() > 0.2);  // two of three wait for the third
     CHECK(lockstep_command(run + "--staleness 1 --json -").out.substr(0, lines.out.rfind("{\"asyn")) ==
           lines.out.substr(0, lines.out.rfind("{\"asyn")));

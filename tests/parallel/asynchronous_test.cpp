@@ -185,6 +185,7 @@ TEST_CASE("the server's port takes one push at a time") {
     const double carried = static_cast<double>(run.push_bytes) / link.bytes_per_us;
     REQUIRE(run.updates.size() == 3);
     for (size_t i = 1; i < 3; ++i) CHECK(run.updates[i].arrived_us >= run.updates[i - 1].arrived_us + carried * (1 - 1e-12));
+    CHECK(std::abs(run.port_share() - 3 * carried / run.end_us) < 1e-12);
 }
 
 TEST_CASE("an asynchronous run that was told to stop ends with what it had, and goes on from its checkpoint") {

@@ -29,7 +29,7 @@ using parallel::AsyncRun;
 using parallel::ServerUpdate;
 
 struct Synchronous {  // the same batches in steps that all workers take together
-    double step_us = 0, waits = 0;
+    double step_us = 0, all_us = 0, waits = 0;
     int64_t steps = 0;
     double loss = 0;
     std::optional<nn::Evaluation> evaluation;  // with --compare
@@ -62,22 +62,28 @@ nn::Evaluation evaluate(const nn::TrainerOptions& asked, const nn::Checkpoint& w
     return trainer.evaluate();
 }
 
+// As many steps as every worker has done batches.
 Synchronous train_synchronously(parallel::ParallelOptions options, const ParallelChoice& choice, const ParallelRun& run,
-                                bool stopped, LongWork* work) {
-    const bool all = choice.compare && !stopped;
+                                int64_t steps, LongWork* work) {
+    const bool all = choice.compare && !(work && work->interrupted());
     options.network = network_of(choice, options.plan.ranks());
     options.compare_every = 0;
-    const std::vector<int64_t> batches = std::exchange(options.batches_of_worker, {});
-    Synchronous made;
-    made.steps = batches.empty() ? run.steps : *std::min_element(batches.begin(), batches.end());
+    options.batches_of_worker.clear();
+    Synchronous made{.steps = std::max<int64_t>(1, steps)};
     parallel::ParallelTrainer trainer(options);
     if (run.from) trainer.restore(*run.from);
-    for (int64_t step = 0; step < (all ? made.steps : 1); ++step) {
+    int64_t done = 0;  // the first one begins with the first weights' broadcast, so that not it tells how long a step takes
+    while (done < (all ? made.steps : std::min<int64_t>(3, made.steps))) {
         const parallel::ParallelStepRecord record = trainer.step();
+        ++done;
         made.step_us = record.end_us - record.begin_us;
+        made.all_us = record.end_us + static_cast<double>(made.steps - done) * made.step_us;
         made.waits = parallel::waiting_share(record);
         made.loss = record.loss;
-        if (work && work->asked_to_stop()) break;
+        if (!work || !work->asked_to_stop()) continue;
+        made.steps = done;
+        made.all_us = record.end_us;
+        break;
     }
     if (all) made.evaluation = trainer.evaluate();
     return made;
@@ -117,19 +123,18 @@ void print_run(const AsyncRun& run, const AsyncOptions& options, int workers) {
     if (options.bound >= 0)
         fmt::print("; --staleness {} held workers back for {:.1f} % of their time", options.bound,
                    100 * run.held_us() / (run.end_us * workers));
-    fmt::print("\n");
+    fmt::print("; pushes take the server's port for {:.0f} % of the time (derived)\n", 100 * run.port_share());
 }
 
 void print_beside(const AsyncRun& run, const Synchronous& synchronous, int workers) {
-    const double all = synchronous.step_us * static_cast<double>(synchronous.steps);
     fmt::print(
         "synchronous steps of the same batches take {} each, {:.1f} % of them waiting for the slowest: {} in {} "
         "(derived)\n",
-        microseconds(synchronous.step_us), 100 * synchronous.waits, synchronous.steps, microseconds(all));
+        microseconds(synchronous.step_us), 100 * synchronous.waits, synchronous.steps, microseconds(synchronous.all_us));
     fmt::print(
         "asynchronous takes {:.2f} times as long. Equal: batches, rate, first weights; it takes {} update{} of one "
         "worker's mean gradient where a step takes one of all\n",
-        run.end_us / all, workers, workers == 1 ? "" : "s");
+        run.end_us / synchronous.all_us, workers, workers == 1 ? "" : "s");
 }
 
 nlohmann::ordered_json end_json(const AsyncRun& run, const AsyncOptions& options, const std::optional<nn::Evaluation>& end,
@@ -143,13 +148,16 @@ nlohmann::ordered_json end_json(const AsyncRun& run, const AsyncOptions& options
         {"most_stale", run.most_stale()},
         {"bound", options.bound < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(options.bound)},
         {"held_us", json_number(run.held_us())},
+        {"port_share", json_number(run.port_share())},
         {"seconds", json_number(run.seconds)}};
     if (end) {
         json["test_loss"] = json_number(end->loss);
         json["test_accuracy"] = json_number(end->accuracy);
     }
-    nlohmann::ordered_json other{
-        {"steps", beside.steps}, {"step_us", json_number(beside.step_us)}, {"waiting_share", json_number(beside.waits)}};
+    nlohmann::ordered_json other{{"steps", beside.steps},
+                                 {"step_us", json_number(beside.step_us)},
+                                 {"end_us", json_number(beside.all_us)},
+                                 {"waiting_share", json_number(beside.waits)}};
     if (beside.evaluation) {
         other["loss"] = json_number(beside.loss);
         other["test_loss"] = json_number(beside.evaluation->loss);
@@ -208,9 +216,9 @@ int serve(const ParallelChoice& choice, const parallel::ParallelOptions& of_step
     };
     const AsyncRun run = train_asynchronously(options, world);
     if (!speaks) return 0;
-    const bool stopped = work && work->interrupted();
     if (run.updates.empty()) throw Failure("no worker has a batch: --steps or --batches gives them some");
-    const Synchronous beside = train_synchronously(of_steps, choice, asked, stopped, work ? &*work : nullptr);
+    const int64_t steps = run.checkpoint.step - (asked.from ? asked.from->step : 0);
+    const Synchronous beside = train_synchronously(of_steps, choice, asked, steps, work ? &*work : nullptr);
     const std::optional<nn::Evaluation> end = evaluate(asked.training, run.checkpoint);
     if (work) work->clear();
     if (text) {
@@ -227,7 +235,7 @@ int serve(const ParallelChoice& choice, const parallel::ParallelOptions& of_step
     if (text && !asked.save.empty()) fmt::print("saved in {}\n", asked.save);
     if (!asked.json.empty() && !lines) write_file(asked.json, collected);
     if (!asked.trace.empty()) write_trace(trace_of_run(run, workers), asked.trace);
-    if (!stopped) return 0;
+    if (!work || !work->interrupted()) return 0;
     tell("stopped by Ctrl-C after {} of {} updates\n", run.updates.size(), expected);
     return interrupted_status;
 }

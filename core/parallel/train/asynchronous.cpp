@@ -115,6 +115,7 @@ class Server {
     AsyncRun serve() {
         AsyncRun run;
         run.push_bytes = static_cast<int64_t>(bytes_);
+        run.port_us = port_us_;
         hand_out(0);
         while (Worker* next = earliest()) {
             run.updates.push_back(take(*next));
@@ -264,6 +265,10 @@ double AsyncRun::held_us() const {
     double sum = 0;
     for (const ServerUpdate& update : updates) sum += update.held_us;
     return sum;
+}
+
+double AsyncRun::port_share() const {
+    return end_us > 0 ? port_us * static_cast<double>(updates.size()) / end_us : 0;
 }
 
 void check_asynchronous(const AsyncOptions& options, int ranks) {

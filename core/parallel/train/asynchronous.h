@@ -42,6 +42,7 @@ struct AsyncOptions {
 struct AsyncRun {
     std::vector<ServerUpdate> updates;  // in the order in which the server made them
     int64_t push_bytes = 0;             // of one push, and of one fetch
+    double port_us = 0;                 // for which a push takes the server's port
     double end_us = 0;                  // of the last update
     double seconds = 0;                 // host wall clock
     nn::Checkpoint checkpoint;          // the server's, at the end; step: that every worker has done
@@ -49,7 +50,8 @@ struct AsyncRun {
     std::vector<int64_t> by_staleness() const;  // how many updates were 0, 1, 2 ... stale
     double mean_staleness() const;
     int64_t most_stale() const;
-    double held_us() const;  // of all workers
+    double held_us() const;     // of all workers
+    double port_share() const;  // of the time: in which pushes take the server's port
 };
 
 // Throws Failure for a run that cannot be, before anything has begun.
