@@ -54,6 +54,7 @@ namespace lockstep::gui {
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
     VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \
     VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \
+    VIEW(make_workers_view, "workers", "Workers", cluster, 400, 16)                                       \
     VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \

@@ -229,4 +229,20 @@ TEST_CASE("without NCCL or a GPU a sentence says what to install") {
     CHECK((run.err.find("install libnccl2") != std::string::npos || run.err.find("NVIDIA") != std::string::npos));
 }
 
+TEST_CASE("a server and workers that are processes of mpirun take the updates that threads take") {
+    if (!has_mpi()) return;
+    const std::string run =
+        "train --model mlp --dp 2 --batch 16 --steps 3 --async --on-rank 1:slow=2 --staleness 1 --json - ";
+    const auto updates_of = [](const std::string& text) { return text.substr(0, text.rfind("{\"asynchronous\"")); };
+    const Outcome threads = lockstep_command(run), processes = mpirun("-np 3 lockstep " + run + "--comm mpi");
+    INFO(processes.out << processes.err);
+    REQUIRE(threads.status == 0);
+    REQUIRE(processes.status == 0);
+    CHECK(updates_of(threads.out).size() > 100);
+    CHECK(updates_of(threads.out) == updates_of(processes.out));
+    const Outcome few = mpirun("-np 2 lockstep " + run + "--comm mpi");
+    CHECK(few.status == 2);
+    CHECK(few.err.find("2 workers and their server are 3 ranks, but 2 run: mpirun -np 3 would do") != std::string::npos);
+}
+
 }  // namespace cli_collective_test

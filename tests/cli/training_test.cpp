@@ -219,6 +219,12 @@ TEST_CASE("Ctrl-C ends a training after the step under way, with its test figure
     INFO(ranks.out << ranks.err);
     CHECK(ranks.status == 130);
     CHECK(ranks.out.find("test set after step ") != std::string::npos);
+    const Outcome server = shell(ended + " train --model mlp --dp 2 --async --steps 1000000");
+    INFO(server.out << server.err);
+    CHECK(server.status == 130);
+    CHECK(server.out.find("test set after ") != std::string::npos);
+    CHECK(server.out.find(": 1000000 in ") == std::string::npos);  // beside it stand as many steps as there were
+    CHECK(server.err.find(" of 2000000 updates") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C ends a tensor program with the steps that it made, and a comparison with its rows") {
@@ -242,6 +248,66 @@ TEST_CASE("Ctrl-C ends a tensor program with the steps that it made, and a compa
     CHECK(pruned.err.find("stopped by Ctrl-C while 2:4 was being trained, after step ") != std::string::npos);
     CHECK(pruned.out.find("\nf32 ") != std::string::npos);
     CHECK(pruned.out.find("\n2:4 ") != std::string::npos);
+}
+
+TEST_CASE("train --async says each update, how stale they were, and what synchronous steps take") {
+    const std::string run = "train --model mlp --dp 3 --batch 24 --steps 4 --async --on-rank 2:slow=3 ";
+    const Outcome text = lockstep_command(run + "--compare");
+    INFO(text.out << text.err);
+    REQUIRE(text.status == 0);
+    for (const char* part : {"update      0  worker  0  batch     0  staleness  0",
+                             "3 workers of h100 and a server: 12 updates", "updates by staleness",
+                             " at most; pushes take the server's port for ", "synchronous steps of the same batches take ",
+                             "waiting for the slowest: 4 in ", "Equal: batches, rate, first weights; it takes 3 updates",
+                             "test set after 12 updates: loss ", "test set after 4 synchronous steps: loss "})
+        CHECK(text.out.find(part) != std::string::npos);
+    const Outcome lines = lockstep_command(run + "--staleness 1 --json -");
+    REQUIRE(lines.status == 0);
+    std::istringstream each(lines.out);
+    std::vector<nlohmann::json> all;
+    for (std::string line; std::getline(each, line);) all.push_back(nlohmann::json::parse(line));
+    REQUIRE(all.size() == 13);
+    CHECK(all[0]["worker"] == 0);
+    CHECK(all[11]["update"] == 11);
+    const auto& end = all[12]["asynchronous"];
+    CHECK(end["updates"] == 12);
+    CHECK(end["bound"] == 1);
+    CHECK(end["held_us"].get<double>() > 0);
+    int64_t counted = 0;
+    for (const auto& count : end["by_staleness"]) counted += count.get<int64_t>();
+    CHECK(counted == 12);
+    CHECK(end["port_share"].get<double>() > 0);
+    CHECK(end["port_share"].get<double>() < 1);
+    const double step = all[12]["synchronous"]["step_us"], four = all[12]["synchronous"]["end_us"];
+    CHECK(four > 3.9 * step);  // steps overlap a little at their ends
+    CHECK(four < 5 * step);
+    CHECK(all[12]["synchronous"]["waiting_share"].get<double>() > 0.2);  // two of three wait for the third
+    CHECK(lockstep_command(run + "--staleness 1 --json -").out.substr(0, lines.out.rfind("{\"asyn")) ==
+          lines.out.substr(0, lines.out.rfind("{\"asyn")));
+}
+
+TEST_CASE("train --async saves what its server holds, traces it, and refuses in one sentence what it cannot do") {
+    const std::string saved = (scratch() / "from_server").string(), trace = (scratch() / "server.txt").string();
+    const Outcome run =
+        lockstep_command("train --model mlp --dp 2 --batch 16 --steps 3 --async --save " + saved + " --trace " + trace);
+    INFO(run.out << run.err);
+    REQUIRE(run.status == 0);
+    CHECK(read_file(trace).value().find("server") != std::string::npos);
+    const Outcome on = lockstep_command("train --resume " + saved + " --dp 2 --steps 2 --async");
+    INFO(on.out << on.err);
+    CHECK(on.status == 0);
+    CHECK(on.out.find("batch     3") != std::string::npos);
+    CHECK(lockstep_command("train --resume " + saved + " --steps 2").status == 0);
+    const std::string two = "train --model mlp --dp 2 --batch 16 --steps 1 ";
+    refuses(two + "--staleness 1", "--staleness bounds workers that do not wait for each other: add --async");
+    refuses(two + "--async --zero 1", "leave out --zero and --offload");
+    refuses(two + "--async --on-rank 1:lr=0.2", "a worker is told slow=FACTOR and nothing else");
+    refuses(two + "--async --on-rank 1:slow=fast", "slow is how many times as long its work takes, as in 1:slow=2");
+    refuses(two + "--on-rank 2:slow=2", "there are ranks 0 to 1");
+    refuses(two + "--async --evaluate-every 1", "it evaluates and saves at its end");
+    refuses(two + "--async --compare-ranks 2", "--compare-ranks: with --async workers hold what they fetched");
+    refuses(two + "--async --staleness -1", "--staleness");
+    refuses("train --model resnet8 --dp 2 --steps 1 --async", "keeps statistics of batch norm");
 }
 
 }  // namespace cli_training_test

@@ -278,6 +278,27 @@ TEST_CASE("records go to workers in parts or are drawn from all; uneven parts en
     CHECK(figure(odd, "seen@row:drop") == 96);
 }
 
+TEST_CASE("with a server all batches are done where steps end in a dead-lock, and figures say how stale they were") {
+    const auto scene = scene_of("parallel",
+                                "mlp widths=8,16,4 dp=3 batch=12 records=97 slow=2:1.4 name=steps; name=server async=1; "
+                                "name=bound async=1 staleness=0");
+    CHECK(figure(scene, "deadlock") == 1);
+    CHECK(figure(scene, "updates") == 8);
+    CHECK(figure(scene, "stale_updates") == 0);
+    CHECK(figure(scene, "waits") > 0.05);
+    CHECK(figure(scene, "deadlock@row:server") == 0);
+    CHECK(figure(scene, "updates@row:server") == 25);
+    CHECK(figure(scene, "stale_updates@row:server") == 25 - figure(scene, "updates@staleness:0@row:server"));
+    CHECK(figure(scene, "waits@row:server") == 0);
+    CHECK(figure(scene, "run_us@row:server") > 0);
+    CHECK(figure(scene, "most_stale@row:bound") <= 2);
+    CHECK(figure(scene, "waits@row:bound") > 0);
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 dp=2 batch=4 staleness=1"), Contains("async=1"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 dp=2 batch=4 async=1 slow=2:2"), Contains("RANK:FACTOR"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 dp=2 batch=4 async=1 zero=1"), Contains("leave out --zero"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 dp=2 batch=4 async=1 restart=1 before_dp=2"), Contains("restart"));
+}
+
 TEST_CASE("training rows that cannot run say what could") {
     CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 dp=5 batch=24"), Contains("24"));
     CHECK_THAT(refusal_of("parallel", "llama3-8b"), Contains("unknown model"));

@@ -15,7 +15,8 @@
 namespace lockstep::cli {
 
 void add_cheaper(const Command& command, CheaperChoice& choice) {
-    command.add_flag("--compare", choice.compare, "with --dtype f16 or bf16: trains in f32 too, and shows both");
+    command.add_flag("--compare", choice.compare,
+                     "with --dtype f16 or bf16: trains in f32 too, with --async in synchronous steps too; shows both");
     command.add_option("--quantize", choice.quantize,
                        "int8: trains, then shows weights and activations in 8 bits beside f32");
     command.add_option("--prune", choice.prune,

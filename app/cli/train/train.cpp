@@ -438,6 +438,7 @@ void add_train(const Command& app, int& status) {
                        "write the last step's timeline: F.json for ui.perfetto.dev, F.csv, or F.txt");
     command.callback([options, command, &status] {
         take_pipeline_schedule(options->parallel, options->trainer.schedule);
+        if (options->parallel.async) options->parallel.compare = std::exchange(options->cheaper.compare, false);
         if (options->parallel.any()) refuse_single_rank_options(command);
         status = train(*options, command);
     });

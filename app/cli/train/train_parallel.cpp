@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/comm/collectives/collectives.h"
+#include "core/comm/network/network.h"
 #include "core/comm/outside/mpi.h"
 #include "core/comm/outside/nccl.h"
 #include "core/nn/train/training_options.h"
@@ -94,7 +96,9 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     options.partition = choice.partition;
     options.batches_of_worker = choice.batches;
     options.compare_every = choice.compare_every;
-    for (const std::string& text : choice.told) options.told.push_back(parallel::told_rank(text));
+    for (const std::string& text : choice.told)
+        if (parallel::ToldRank told = parallel::told_rank(text); told.name != "slow")
+            options.told.push_back(std::move(told));
     options.library_collectives = choice.comm == "mpi" && !choice.own_steps;
     if (!choice.link.empty()) options.link = comm::link_named(choice.link).link();
     return options;
@@ -127,7 +131,7 @@ bool ParallelChoice::any() const {
     for (const parallel::PlanOption& row : parallel::plan_options())
         if (!row.name.empty() && row.name != "keep" && row.name != "rank" && given(row.name)) return true;
     for (const char* name : {"bucket-mb", "comm", "link", "gpu", "own-steps", "set-examples", "partition", "batches",
-                             "timeout", "compare-ranks", "on-rank"})
+                             "timeout", "compare-ranks", "on-rank", "async", "staleness"})
         if (given(name)) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
@@ -147,7 +151,7 @@ void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule) {
 void refuse_single_rank_options(const Command& command) {
     for (const char* name :
          {"--mode", "--quantize", "--prune", "--distill", "--lora", "--compare", "--noise-scale", "--sample", "--nan"})
-        if (command.given(name))
+        if (command.given(name) && !(std::string_view(name) == "--compare" && command.given("--async")))
             throw Failure(fmt::format("{} works on one rank: leave it out, or the options that ask for many", name));
 }
 
@@ -194,8 +198,15 @@ void add_parallel(const Command& command, ParallelChoice& choice) {
                     "steps after which it is compared whether ranks hold the same parameters alike; 0: never")
         .check(not_from_0);
     command.add_option("--on-rank", choice.told,
-                       "one rank is told otherwise, to see what becomes of it: 1:lr=0.2, or 1:flip=PARAMETER@STEP, a bit of "
-                       "its memory; may be repeated");
+                       "one rank is told otherwise, to see what becomes of it: 1:lr=0.2, 1:slow=2 (its work and its "
+                       "messages take twice as long), or 1:flip=PARAMETER@STEP, a bit of its memory; may be repeated");
+    command.add_flag("--async", choice.async,
+                     "a server holds the weights; each of the --dp workers fetches them and pushes its gradients without "
+                     "waiting for the others; --compare trains synchronously beside it");
+    command
+        .add_option("--staleness", choice.staleness,
+                    "with --async: how many batches a worker may be ahead of the slowest one; unless said, any number")
+        .check(not_from_0);
     command.add_option("--comm", choice.comm, "in_process (ranks are threads), mpi or nccl");
     command.add_flag("--own-steps", choice.own_steps, "with mpi: our own lists of steps, not the library's collectives");
     command.add_option("--link", choice.link, "between ranks, for the virtual clocks");
@@ -237,9 +248,10 @@ std::string what_was_asked(const parallel::ParallelOptions& options) {
     return text;
 }
 
-// Throws Failure on rank 0, where processes were asked for unlike runs: nothing that they add up would mean anything.
-void check_asked_alike(const parallel::ParallelOptions& options) {
-    const std::vector<std::string> asked = comm::gather_texts(what_was_asked(options));
+}  // namespace
+
+void check_asked_alike(const parallel::ParallelOptions& options, const std::string& more) {
+    const std::vector<std::string> asked = comm::gather_texts(what_was_asked(options) + more);
     for (size_t rank = 1; rank < asked.size(); ++rank) {
         std::istringstream first(asked[0]), other(asked[rank]);
         for (std::string a, b; std::getline(first, a) && std::getline(other, b);)
@@ -251,6 +263,26 @@ void check_asked_alike(const parallel::ParallelOptions& options) {
     }
 }
 
+std::shared_ptr<const comm::Network> network_of(const ParallelChoice& choice, int ranks) {
+    std::shared_ptr<comm::Network> network;
+    for (const std::string& text : choice.told) {
+        const parallel::ToldRank told = parallel::told_rank(text);
+        if (told.name != "slow") continue;
+        const auto refuse = [&](const std::string& why) { throw Failure(fmt::format("--on-rank {}: {}", text, why)); };
+        double factor = 0;
+        const char* end = told.value.data() + told.value.size();
+        if (const auto [rest, error] = std::from_chars(told.value.data(), end, factor); error != std::errc() || rest != end)
+            refuse("slow is how many times as long its work takes, as in 1:slow=2");
+        if (told.rank >= choice.plan.ranks()) refuse(fmt::format("there are ranks 0 to {}", choice.plan.ranks() - 1));
+        if (!network)
+            network = std::make_shared<comm::Network>(comm::ideal_network(
+                ranks, choice.link.empty() ? parallel::ParallelOptions().link : comm::link_named(choice.link).link()));
+        comm::slow_rank(*network, told.rank, factor);
+    }
+    return network;
+}
+
+namespace {
 // On all ranks as threads, or on one of MPI's processes, of which the first one alone says what happens.
 int train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
     const bool speaks = !world || world->rank() == 0;
@@ -355,22 +387,27 @@ int train_parallel(const ParallelChoice& choice, const ParallelRun& asked) {
         std::adjacent_find(choice.batches.begin(), choice.batches.end(), std::not_equal_to<>()) == choice.batches.end();
     if (alike && static_cast<int>(choice.batches.size()) == options.plan.dp) options.batches_of_worker.clear();
     options.steps = run.steps;
+    if (choice.comm == "in_process" && comm::started_by_mpirun())
+        throw Failure("mpirun started this process: --comm mpi trains on its ranks");
+    if (choice.async) return train_async(choice, options, run);
+    if (choice.staleness) throw Failure("--staleness bounds workers that do not wait for each other: add --async");
+    options.network = network_of(choice, options.plan.ranks());
     if (choice.comm == "in_process") {
-        if (comm::started_by_mpirun()) throw Failure("mpirun started this process: --comm mpi trains on its ranks");
         return train_ranks(options, run, nullptr);
     }
     int status = 0;
-    comm::run_mpi({.link = options.link, .own_steps = choice.own_steps, .timeout_s = choice.timeout},
-                  [&](comm::Communicator& world) {
-                      try {
-                          parallel::check_can_train(options, world.size());
-                      } catch (const Failure& refusal) {  // on every rank the same: one says it
-                          if (world.rank() == 0) complain(refusal.diagnostic);
-                          status = static_cast<int>(refusal.status);
-                          return;
-                      }
-                      train_ranks(options, run, &world);
-                  });
+    comm::run_mpi(
+        {.link = options.link, .network = options.network, .own_steps = choice.own_steps, .timeout_s = choice.timeout},
+        [&](comm::Communicator& world) {
+            try {
+                parallel::check_can_train(options, world.size());
+            } catch (const Failure& refusal) {  // on every rank the same: one says it
+                if (world.rank() == 0) complain(refusal.diagnostic);
+                status = static_cast<int>(refusal.status);
+                return;
+            }
+            train_ranks(options, run, &world);
+        });
     return status;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,12 @@
 #include "app/cli/command.h"
 #include "core/parallel/plan_options.h"
 
+namespace lockstep::comm {
+struct Network;
+}  // namespace lockstep::comm
+namespace lockstep::parallel {
+struct ParallelOptions;
+}  // namespace lockstep::parallel
 namespace lockstep::nn {
 struct Checkpoint;
 struct TrainerOptions;
@@ -21,11 +28,13 @@ struct ParallelChoice {
     std::string comm = "in_process", link = "", gpu = "h100";
     double bucket_mb = 25;
     bool own_steps = false, partition = false;
-    int64_t set = 0;                // examples
-    std::vector<int64_t> batches;   // by worker
-    double timeout = 60;            // seconds, of a receive under MPI
-    int64_t compare_every = 1;      // steps
-    std::vector<std::string> told;  // "1:lr=0.2"
+    int64_t set = 0;                      // examples
+    std::vector<int64_t> batches;         // by worker
+    double timeout = 60;                  // seconds, of a receive under MPI
+    int64_t compare_every = 1;            // steps
+    std::vector<std::string> told;        // "1:lr=0.2", "1:slow=2"
+    bool async = false, compare = false;  // train_async.cpp; compare: synchronous steps beside it
+    std::optional<int64_t> staleness;
     std::optional<Command> command;
 
     bool any() const;  // whether an option of many ranks was given
@@ -44,5 +53,12 @@ struct ParallelRun {
     std::string save, json, trace;
 };
 int train_parallel(const ParallelChoice& choice, const ParallelRun& run);
+
+// Of both kinds of runs: the ideal network with the ranks that --on-rank made slow; null where none is.
+std::shared_ptr<const comm::Network> network_of(const ParallelChoice& choice, int ranks);
+// Throws Failure on rank 0, where processes were asked for unlike runs: nothing that they add up would mean anything.
+void check_asked_alike(const parallel::ParallelOptions& options, const std::string& more = {});
+// On a server and workers: --async. `options`: as synchronous steps take them.
+int train_async(const ParallelChoice& choice, const parallel::ParallelOptions& options, const ParallelRun& run);
 
 }  // namespace lockstep::cli

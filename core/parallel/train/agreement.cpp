@@ -204,7 +204,7 @@ ParallelOptions options_of_rank(const ParallelOptions& options, int rank) {
         if (std::find(std::begin(same_for_all), std::end(same_for_all), told.name) != std::end(same_for_all))
             refuse_told(told, fmt::format("{} is of the whole run: another rank cannot have its own", told.name));
         if (take_told(own, told)) continue;
-        std::vector<std::string> names = {"seed", "flip", "bucket-mb"};
+        std::vector<std::string> names = {"seed", "flip", "slow", "bucket-mb"};
         for (const auto& [name, text] : nn::texts_of(options.training)) names.push_back(name);
         for (const PlanOption& row : plan_options())
             if (!row.name.empty()) names.emplace_back(row.name);

@@ -54,9 +54,10 @@ Schedule schedule_of(const ParallelOptions& options) {
 }
 
 RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times,
-                         const Examples& examples, std::shared_ptr<CollectiveCalls> calls)
+                         const Examples& examples, std::shared_ptr<CollectiveCalls> calls, bool apart)
     : options_(options_of_rank(options, world.rank())),
       examples_(examples),
+      apart_(apart),
       log_{.mesh = mesh_of(options.plan),
            .keep_spans = options.keep_spans,
            .library = options.library_collectives,
@@ -131,7 +132,7 @@ void RankTrainer::build() {
 
     add_over_copies();
     const std::vector<int> same = ranks_with_the_same_weights(rank_.mesh, rank_.world.rank());
-    if (same.size() > 1) replicas_ = rank_.world.group(same);
+    if (same.size() > 1 && !apart_) replicas_ = rank_.world.group(same);
     BucketPlan buckets{.zero = plan.zero, .bytes = plan.bucket_bytes};
     if (plan.pp == 1) {
         buckets.passes = {plan.microbatches};

@@ -104,6 +104,10 @@ RankTrainer::Stepped RankTrainer::step() {
     return stepped;
 }
 
+double RankTrainer::share_of(int part) const {
+    return apart_ ? 1.0 / options_.plan.microbatches : examples_.share(rank_, part);
+}
+
 void RankTrainer::train_alone(Stepped& stepped) {
     const ParallelPlan& plan = options_.plan;
     const nn::TrainerOptions& training = options_.training;
@@ -124,7 +128,7 @@ void RankTrainer::train_alone(Stepped& stepped) {
             x = model_->blocks[static_cast<size_t>(b)].forward(pass, x, batch);
         }
         Tensor seed = learning_->optimizer->seed(*update_);
-        const double share = examples_.share(rank_, part);
+        const double share = share_of(part);
         if ((share != 1 || (seed && host_heap_)) && !meta) {
             const double scale = seed ? tensor::values_of(update_->heap(), seed)[0] : 1, weight[] = {share * scale};
             seed = tensor::tensor_from(heap_, x.shape(), weight, "share", Purpose::data, x.dtype());

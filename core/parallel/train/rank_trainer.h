@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/nn/layers/optim.h"
@@ -30,9 +31,10 @@ void paste_into(Array& whole, const RankPiece& piece);
 
 class RankTrainer {
   public:
-    // `calls`, where given, holds the collectives of the newest step, beyond the end of this too.
+    // `calls`, where given, holds the collectives of the newest step, beyond the end of this too. `apart`: its gradients are
+    // those of its own examples, added over no other rank (asynchronous.h).
     RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times, const Examples& examples,
-                std::shared_ptr<CollectiveCalls> calls = nullptr);
+                std::shared_ptr<CollectiveCalls> calls = nullptr, bool apart = false);
     ~RankTrainer();
 
     struct Stepped {
@@ -49,6 +51,14 @@ class RankTrainer {
     std::vector<ParameterHolding> holdings() const;
     RankDigests digests() const;                        // of what it holds now
     Array replica(const std::string& parameter) const;  // its part of it; empty: it has none
+    // The halves of a step (rank_halves.cpp), in buffers of weight_bytes().
+    int64_t weight_bytes() const;
+    bool keeps_statistics() const;              // which no gradient carries: of batch norm
+    double gradients(std::span<std::byte> to);  // of the next batch; returns its loss
+    void put_weights(std::span<const std::byte> from);
+    void get_weights(std::span<std::byte> to) const;
+    void update_with(std::span<const std::byte> gradients, int64_t step);  // at the rate of that step
+
     // What this rank contributes to a whole checkpoint; nothing where another one holds the same. All ranks call it.
     std::vector<RankPiece> pieces();
     // Takes its part of whole arrays; throws Failure before anything changes where one is missing or has another shape.
@@ -82,8 +92,11 @@ class RankTrainer {
     // Of two ranks with the same stage the first one's counts; of one alone always.
     bool first_copy(int stage) const { return schedule_.rank_of(stage, 0) == rank_.along("pp"); }
 
+    double share_of(int part) const;  // of the loss, that a micro-batch's mean has
+
     ParallelOptions options_;
     const Examples& examples_;
+    const bool apart_;
     RankLog log_;
     std::unique_ptr<comm::Communicator> world_;
     std::unique_ptr<device::Device> device_, host_;  // host_: with offload, where the optimiser lives

@@ -17,6 +17,7 @@
 namespace lockstep::scene {
 
 struct FigureTable;  // figure_table.h
+struct WorkerLanes;  // worker_lanes.h
 
 struct ScheduleMove {  // an action of a rank's list, messages and updates left out, to another place in it
     std::string kind;  // of the schedule that is edited
@@ -256,6 +257,8 @@ struct ClusterScene {  // immutable once made
     std::shared_ptr<const TrainingShown> training;  // null: schedules and memory are simulated and derived
     std::shared_ptr<const PlannedStep> planned;     // null: the schedules' times are units, or a training run's
     std::shared_ptr<const FigureTable> table;       // of a lesson's scene: the figures of its rows; null: none
+    std::vector<std::shared_ptr<const WorkerLanes>> workers =
+        {};  // of a lesson's scene: by row that trains in data parallel
 };
 class ClusterTrainer;  // cluster_training.h: keeps the ranks from scene to scene; null: they end with this one
 ClusterScene run_cluster(const ClusterSetup& setup, ClusterTrainer* trainer = nullptr);

@@ -211,6 +211,8 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     if (scene.rows.front().schedule) show_schedules(drawn, scene, *picture);
     if (one.collective) show_collective(one, *picture);
     if (scene.kind == "parallel") show_memory(scene, *picture);
+    for (const ParallelRow& row : scene.rows)
+        if (row.lanes) picture->workers.push_back(row.lanes);
     return picture;
 }
 

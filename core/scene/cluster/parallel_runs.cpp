@@ -9,6 +9,8 @@
 //             records=N feed=parts|whole epochs reshuffle drop: a set of N records that is gone through, in parts that the
 //             workers have for themselves or by drawing from all of it. A worker's last batch is filled up from the
 //             beginning of its part, or with drop=1 left out. Without steps= each worker has the batches that its part gives
+//             slow=RANK:FACTOR: its work and its messages take so many times as long. async=1: a server holds the weights,
+//             and each worker pushes its gradients at its own pace; staleness=2: no more than so many batches ahead
 //             batches=4,4,3: that the workers have. restart=2 before_dp=4: the first two steps are those of four workers,
 //             whose checkpoint this row's ranks take up
 #include <fmt/format.h>
@@ -25,8 +27,10 @@
 #include "core/nn/data/sampler.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/training_options.h"
+#include "core/parallel/train/asynchronous.h"
 #include "core/parallel/train/trainer.h"
 #include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/cluster/worker_lanes.h"
 
 namespace lockstep::scene {
 namespace {
@@ -271,6 +275,12 @@ constexpr FigureText put_rows[] = {
     {"waits_for", "", "The rank for which a rank waits in a dead-lock.", "rank"},
     {"loss", "", "Of the last step, or of one of them.", "step"},
     {"first_loss", "", "Of the first step."},
+    {"updates", "", "Of the weights: steps, or with a server each push; of a staleness.", "staleness"},
+    {"run_us", "us", "Of the whole run."},
+    {"waits", "", "Share of the workers' time in which they wait for the slowest or are held back."},
+    {"stale_updates", "", "By gradients of weights that others had replaced."},
+    {"staleness", "", "Updates by others between fetch and push, on average."},
+    {"most_stale", "", "The largest staleness."},
     {"losses_off", "", "How far the losses are from the first row's, relative."},
     {"weights_off", "", "How far the parameters are from the first row's."},
 };
@@ -361,6 +371,95 @@ ParallelOptions options_of_row(ParallelText& row, uint64_t scene_seed) {
     return options;
 }
 
+std::shared_ptr<WorkerLanes> lanes_of(const std::string& name, const ParallelOptions& options) {
+    auto lanes = std::make_shared<WorkerLanes>();
+    lanes->name = name;
+    lanes->model = options.training.model;
+    lanes->gpu = options.gpu;
+    lanes->workers = options.plan.dp;
+    lanes->share = options.training.batch / options.plan.dp;
+    lanes->learning_rate = options.training.learning_rate;
+    return lanes;
+}
+
+// The first `restart` steps are those of `before`.
+void train_in_steps(ParallelRow& made, const ParallelOptions& options, const ParallelOptions& before, int64_t steps,
+                    int64_t restart, const ParallelSceneOptions& scene) {
+    auto& f = made.figures;
+    const auto lanes = made.lanes ? std::make_shared<WorkerLanes>(*made.lanes) : nullptr;
+    parallel::ParallelTrainer trainer(restart > 0 ? before : options);
+    for (int64_t step = 0; step < steps; ++step) {
+        if (restart > 0 && step == restart) {
+            const nn::Checkpoint saved = trainer.checkpoint();
+            trainer = parallel::ParallelTrainer(options);
+            trainer.restore(saved);
+        }
+        throw_if_stopped(scene.stop);
+        try {
+            made.step = std::make_shared<const ParallelStepRecord>(trainer.step());
+        } catch (const Failure& failure) {
+            if (options.batches_of_worker.empty() ||
+                failure.diagnostic.message.find(" waits for rank ") == std::string::npos)
+                throw;
+            made.problem = failure.diagnostic.message;
+            put_waits(made.problem, f);
+            if (lanes) add_stuck(*lanes, options.batches_of_worker);
+            break;
+        }
+        if (lanes) add_step(*lanes, *made.step);
+        made.losses.push_back(made.step->loss);
+        f[fmt::format("loss@step:{}", step)] = made.step->loss;
+    }
+    if (made.problem.empty() && options.batches_of_worker.empty())
+        for (const nn::NamedArray& array : trainer.parameters())
+            for (size_t i = 0; i < array.array.count(); ++i) {
+                if (array.array.dtype == DType::f64) made.parameters.push_back(array.array.as<double>()[i]);
+                if (array.array.dtype == DType::f32) made.parameters.push_back(double{array.array.as<float>()[i]});
+            }
+    made.lanes = lanes;
+}
+
+// Which records each batch read, who waits for whom, and the figures of both.
+void finish_lanes(ParallelRow& made, const Feed& feed, std::map<std::string, double>& f) {
+    const auto lanes = std::make_shared<WorkerLanes>(*made.lanes);
+    std::map<int64_t, std::set<uint64_t>> seen;  // by epoch
+    std::vector<WorkerBatch*> turns;             // a batch of every worker, then the next
+    for (WorkerBatch& batch : lanes->batches) turns.push_back(&batch);
+    std::stable_sort(turns.begin(), turns.end(), [](const WorkerBatch* a, const WorkerBatch* b) {
+        return std::pair(a->batch, a->worker) < std::pair(b->batch, b->worker);
+    });
+    if (feed.records > 0)
+        for (WorkerBatch* batch : turns) {
+            const int64_t epoch = batch->batch / feed.epoch_steps, first = batch->batch % feed.epoch_steps * feed.batch;
+            for (int64_t i = first; i < first + feed.batch; ++i)
+                batch->records.push_back(seen[epoch].insert(feed.record(batch->worker, epoch, i)).second);
+        }
+    for (int rank = 0; rank < lanes->workers; ++rank)
+        if (const auto found = f.find(fmt::format("waits_for@rank:{}", rank)); found != f.end())
+            lanes->waits.emplace_back(rank, static_cast<int>(found->second));
+    f["updates"] = static_cast<double>(lanes->updates());
+    f["run_us"] = lanes->end_us;
+    f["waits"] = lanes->waiting_share();
+    f["stale_updates"] = static_cast<double>(lanes->stale_updates());
+    made.lanes = lanes;
+}
+
+// slow=2:1.5: the ideal network in which that rank's work and messages take longer; null without.
+std::shared_ptr<const comm::Network> network_of_row(ParallelText& row, const ParallelOptions& options, int ranks) {
+    const std::string slow = row.word("slow", "");
+    if (slow.empty()) return nullptr;
+    int rank = -1;
+    double factor = 0;
+    char colon = 0;
+    std::istringstream words(slow);
+    if (!(words >> rank >> colon >> factor) || colon != ':' || rank < 0 || rank >= options.plan.ranks() || !(factor >= 1) ||
+        !(factor <= 1000))
+        throw Failure(fmt::format("slow= is RANK:FACTOR, as in slow=1:1.5, not '{}'", slow));
+    auto network = std::make_shared<comm::Network>(comm::ideal_network(ranks, options.link));
+    comm::slow_rank(*network, rank, factor);
+    return network;
+}
+
 }  // namespace
 
 std::vector<FigureText> parallel_row_figures() {
@@ -407,6 +506,11 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
     ParallelOptions before = options;
     before.plan = {};
     before.plan.dp = static_cast<int>(row.whole("before_dp", 1, 1, most_parallel_ranks));
+    const bool asynchronous = row.whole("async", 0, 0, 1) == 1;
+    const int64_t bound = row.whole("staleness", -1, 0, most_parallel_steps);
+    if (!asynchronous && bound >= 0) throw Failure("staleness bounds workers that do not wait for each other: async=1");
+    if (asynchronous && restart > 0) throw Failure("restart goes with steps that all workers take together: async=0");
+    options.network = network_of_row(row, options, options.plan.ranks() + (asynchronous ? 1 : 0));
     if (restart >= steps || (restart > 0 && !options.batches_of_worker.empty()))
         throw Failure(fmt::format("restart={} must leave steps to do, of {}, and goes with as many batches for all workers",
                                   restart, steps));
@@ -426,40 +530,24 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
     if (feed.records > 0) put_feed_figures(feed, f);
     for (size_t worker = 0; worker < options.batches_of_worker.size(); ++worker)
         f[fmt::format("batches@rank:{}", worker)] = static_cast<double>(options.batches_of_worker[worker]);
-    parallel::ParallelTrainer trainer(restart > 0 ? before : options);
-    for (int64_t step = 0; step < steps; ++step) {
-        if (restart > 0 && step == restart) {
-            const nn::Checkpoint saved = trainer.checkpoint();
-            trainer = parallel::ParallelTrainer(options);
-            trainer.restore(saved);
-        }
-        throw_if_stopped(scene.stop);
-        try {
-            made.step = std::make_shared<const ParallelStepRecord>(trainer.step());
-        } catch (const Failure& failure) {
-            if (options.batches_of_worker.empty() ||
-                failure.diagnostic.message.find(" waits for rank ") == std::string::npos)
-                throw;
-            made.problem = failure.diagnostic.message;
-            put_waits(made.problem, f);
-            break;
-        }
-        made.losses.push_back(made.step->loss);
-        f[fmt::format("loss@step:{}", step)] = made.step->loss;
+    const bool alone = options.plan.dp == options.plan.ranks() && options.plan.dp > 1 && restart == 0;
+    if (alone || asynchronous) made.lanes = lanes_of(row.name, options);
+    if (asynchronous) {
+        options.steps = steps;
+        train_with_server(made, {.run = options, .bound = bound}, scene);
+    } else {
+        train_in_steps(made, options, before, steps, restart, scene);
     }
-    leave_figures<AskedRun>(asked_rows, {options, shape, feed, made.losses.size()}, f);
+    leave_figures<AskedRun>(asked_rows, {options, shape, feed, asynchronous ? size_t(steps) : made.losses.size()}, f);
     if (!made.losses.empty()) {
         f["loss"] = made.losses.back();
         f["first_loss"] = made.losses.front();
+    }
+    if (made.step) {
         put_step_figures(*made.step, f);
         if (made.step->schedule) made.schedule = {made.step, &*made.step->schedule};
     }
-    if (made.problem.empty() && options.batches_of_worker.empty())
-        for (const nn::NamedArray& array : trainer.parameters())
-            for (size_t i = 0; i < array.array.count(); ++i) {
-                if (array.array.dtype == DType::f64) made.parameters.push_back(array.array.as<double>()[i]);
-                if (array.array.dtype == DType::f32) made.parameters.push_back(double{array.array.as<float>()[i]});
-            }
+    if (made.lanes) finish_lanes(made, feed, f);
     return made;
 }
 

@@ -31,6 +31,8 @@ struct CollectiveRun;
 
 namespace lockstep::scene {
 
+struct WorkerLanes;  // worker_lanes.h
+
 struct ListFault {                            // in a list of one's own that was read and is wrong
     Diagnostic what;                          // with its place
     std::string advice;                       // what most likely mends it, a sentence; "" none
@@ -48,6 +50,7 @@ struct ParallelRow {
     std::shared_ptr<const parallel::ParallelStepRecord> step;  // of training: the last step
     std::vector<double> losses;                                // of training, by step
     std::vector<double> parameters;                            // of training, after the last step: all of them, whole
+    std::shared_ptr<const WorkerLanes> lanes;                  // of training by data parallelism alone; null: none
     std::string problem;                                       // why it ended early, where the row may: a dead-lock
     std::vector<ListFault> wrong;                              // of a list of one's own
 };

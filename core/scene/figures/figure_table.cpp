@@ -46,6 +46,17 @@ constexpr TableColumn training_columns[] = {{"steps", "steps", "done"},
                                             {"optimizer", "optimiser", "B"},
                                             {"activations", "activations", "B"},
                                             {"bubble_of_total", "bubble", "% of total", 100}};
+constexpr TableColumn server_columns[] = {  // where a row trains asynchronously
+    {"steps", "batches", "a worker"},
+    {"run_us", "whole run", "us, derived"},
+    {"waits", "waits", "% of the time", 100},
+    {"updates", "updates", ""},
+    {"stale_updates", "of them stale", ""},
+    {"staleness", "staleness", "on average"},
+    {"most_stale", "staleness", "at most"},
+    {"loss", "last loss", ""},
+    {"seen", "records seen", ""},
+    {"bytes_sent", "sent a batch", "B"}};
 constexpr TableColumn plan_columns[] = {{"gpus", "GPUs", ""},
                                         {"tflops", "a GPU", "TFLOP/s"},
                                         {"mfu", "MFU", "%", 100},
@@ -179,13 +190,16 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
     table->title = kind->title;
     table->provenance = kind->provenance;
     table->one = kind->one;
-    for (const TableColumn& column : kind->columns)
+    const bool server = std::any_of(scene->rows.begin(), scene->rows.end(),
+                                    [](const ParallelRow& row) { return row.figures.count("most_stale") > 0; });
+    const std::span<const TableColumn> columns = server ? std::span<const TableColumn>(server_columns) : kind->columns;
+    for (const TableColumn& column : columns)
         table->columns.push_back({std::string(column.title), std::string(column.unit)});
     for (const ParallelRow& row : scene->rows) {
         FigureRow& shown = table->rows.emplace_back();
         shown.name = row.name;
         std::replace(shown.name.begin(), shown.name.end(), '_', ' ');
-        for (const TableColumn& column : kind->columns) {
+        for (const TableColumn& column : columns) {
             const auto found = row.figures.find(std::string(column.figure));
             shown.values.push_back(found == row.figures.end() ? std::numeric_limits<double>::quiet_NaN()
                                                               : column.factor * found->second);

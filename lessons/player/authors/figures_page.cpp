@@ -40,6 +40,7 @@ constexpr LessonView views[] = {
     {"rows", "figures of rows as a table"},
     {"pipeline", "a pipeline's schedule"},
     {"collective", "the messages of a collective"},
+    {"workers", "workers over time, who waits for whom, and how stale a server's updates are"},
     {"rank_memory", "what lies in the memory of each rank"},
     {"mesh", "devices of a mesh and the parts that they hold"},
     {"network", "the links between nodes"},

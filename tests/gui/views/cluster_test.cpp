@@ -778,6 +778,55 @@ constexpr const char* two_plans = "llama3-8b name=one dp=1 sequence=8192 batch=8
 
 }  // namespace
 
+namespace {
+constexpr const char* steps_and_server =
+    "mlp widths=16,32,8 name=steps dp=3 batch=12 records=97 slow=2:1.4; name=server async=1";
+}
+
+TEST_CASE("workers show a dead-lock in steps above a server's pushes with their staleness, and a batch by key") {
+    RowsDesk desk("parallel", steps_and_server, "workers", false);
+    CHECK_THAT(desk.shell.describe("workers"), Contains("Nobody waits, and 23 of 25 updates are stale") &&
+                                                   Contains("worker 0 waits for worker 2 for ever") &&
+                                                   Contains("server: 25 updates in ") && Contains("staleness 2: ") &&
+                                                   Contains("Equal: model, batches of 4"));
+    desk.shell.show_alone("workers");
+    desk.frames(3);
+    CHECK(desk.shows("Nobody waits, and 23 of 25 updates are stale"));
+    CHECK(desk.shows("waits, for ever"));
+    CHECK(desk.shows("updates by staleness"));
+    CHECK(desk.quads < 8000);
+    for (const std::string& clash : desk.clashes()) FAIL_CHECK(clash);
+    desk.key(KeyCode::down);
+    CHECK_THAT(desk.shell.describe("workers"), Contains("picked: Worker 0, batch 1: weights at "));
+    for (int i = 0; i < 25; ++i) desk.key(KeyCode::down);  // 24 batches in steps and the one that waits; then the server's
+    const std::string picked = desk.shell.describe("workers");
+    CHECK(picked.substr(picked.find("picked")).find("; staleness 0; loss") != std::string::npos);
+    desk.key(KeyCode::up);
+    CHECK_THAT(desk.shell.describe("workers"), Contains("picked: Worker 0, batch 9: weights at"));
+}
+
+TEST_CASE("who works when stays hidden while the question about it is open") {
+    RowsDesk desk("parallel", steps_and_server, "workers", true);
+    desk.shell.show_alone("workers");
+    desk.frames(3);
+    CHECK_THAT(desk.shell.describe("workers"), Contains("stays hidden until you lock an answer"));
+    CHECK(desk.shell.describe("workers").find("updates") == std::string::npos);
+    CHECK_FALSE(desk.shows("updates by staleness"));
+    CHECK_FALSE(desk.shows("waits, for ever"));
+    CHECK(desk.shows("worker 2"));
+}
+
+TEST_CASE("no text of the workers' picture clashes at any size", "[long]") {
+    for (const auto& [width, height, scale] :
+         {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
+        RowsDesk desk("parallel", steps_and_server, "workers", false);
+        desk.size(width, height, scale);
+        desk.frames(6);
+        for (const std::string& clash : desk.clashes())
+            FAIL_CHECK(width << " x " << height << " at " << scale << ": " << clash);
+    }
+}
+
 TEST_CASE("plans show their memory and their step as stacked bars, and one that does not fit says by how much") {
     RowsDesk desk("plan", two_plans, "rows", false);
     REQUIRE(desk.table().stacks.size() == 2);
