@@ -805,6 +805,17 @@ TEST_CASE("workers show a dead-lock in steps above a server's pushes with their 
     CHECK_THAT(desk.shell.describe("workers"), Contains("picked: Worker 0, batch 9: weights at"));
 }
 
+TEST_CASE("of workers that wait in a chain the one that has ended is told to send nothing") {
+    RowsDesk desk("parallel", "mlp widths=16,32,8 dp=4 batch=32 records=130", "workers", false);
+    desk.shell.show_alone("workers");
+    desk.frames(3);
+    CHECK_THAT(desk.shell.describe("workers"),
+               Contains("worker 0 waits for worker 3 for ever") && Contains("worker 1 waits for worker 0 for ever"));
+    CHECK(std::count_if(desk.written.begin(), desk.written.end(),
+                        [](const UiState::Written& text) { return text.text == "never sends"; }) == 1);
+    for (const std::string& clash : desk.clashes()) FAIL_CHECK(clash);
+}
+
 TEST_CASE("who works when stays hidden while the question about it is open") {
     RowsDesk desk("parallel", steps_and_server, "workers", true);
     desk.shell.show_alone("workers");

@@ -361,6 +361,10 @@ class WorkersView final : public View {
         ui.line({r.x, bottom}, {r.x + pitch * bars, bottom}, theme.ink3);
     }
 
+    static bool waits_too(const WorkerLanes& lanes, int worker) {
+        return std::any_of(lanes.waits.begin(), lanes.waits.end(), [&](const auto& wait) { return wait.first == worker; });
+    }
+
     static void who_waits(Ui& ui, const WorkerLanes& lanes, const Rect& r) {
         const Theme& theme = *ui.theme;
         ui.text(r.x, r.y + 14, "who waits for whom", {.size = 13, .color = theme.ink2});
@@ -378,13 +382,13 @@ class WorkersView final : public View {
             ui.polyline(ends, data::vermillion, 2.5f, 6, 4);
             const Point tip = ends[0], back{tip.x + 9 * dx, tip.y + 9 * dy};  // what would come to who waits
             ui.polygon({tip, {back.x - 5 * dy, back.y + 5 * dx}, {back.x + 5 * dy, back.y - 5 * dx}}, data::vermillion);
+            if (waits_too(lanes, whom)) continue;
             ui.text((a.x + b.x) / 2 + (dx >= 0 ? 8.0f : -8.0f), (a.y + b.y) / 2, "never sends",
                     {.size = 12, .color = theme.wrong, .align = dx >= 0 ? Align::left : Align::right});
         }
         for (int worker = 0; worker < lanes.workers; ++worker) {
             const Point at = place(worker);
-            const bool waits =
-                std::any_of(lanes.waits.begin(), lanes.waits.end(), [&](const auto& w) { return w.first == worker; });
+            const bool waits = waits_too(lanes, worker);
             ui.circle(at, radius, theme.panel2);
             ui.ring(at, radius, waits ? data::vermillion : theme.ink3, waits ? 2.5f : 1.5f);
             ui.text(at.x, at.y + 5, std::to_string(worker), {.size = 14, .align = Align::center, .weight = 700});
