@@ -170,9 +170,10 @@ struct Hostile {
 };
 
 // One frame of one view, with the pointer somewhere, perhaps a press, a turn of the wheel or a key.
-void draw(Desk& desk, View& view, Focus& focus, std::mt19937& random) {
-    static constexpr float sizes[][2] = {{1580, 900}, {760, 420}, {380, 260}};
-    const auto& [w, h] = sizes[random() % std::size(sizes)];
+void draw(Desk& desk, View& view, float least, Focus& focus, std::mt19937& random) {
+    static constexpr float sizes[][2] = {{1580, 900}, {760, 420}, {620, 260}};
+    const auto& [w, low] = sizes[random() % std::size(sizes)];
+    const float h = std::max(low, least);  // a lower panel scrolls it
     Shell& shell = desk.shell;
     shell.prepare(1);
     ImGui::GetIO().DisplaySize = {1600, 1000};
@@ -230,8 +231,8 @@ TEST_CASE("no view reaches outside of a run that its focus was not made for") {
         if (tells) fmt::print(stderr, "{}: {} over {}\n", i, views()[v].name, shown.name);
         INFO(views()[v].name << " over " << shown.name);
         CHECK_NOTHROW(drawn[v]->describe(desk.session, focus));
-        CHECK_NOTHROW(draw(desk, *drawn[v], focus, hostile.random));
-        CHECK_NOTHROW(draw(desk, *drawn[v], focus, hostile.random));
+        CHECK_NOTHROW(draw(desk, *drawn[v], views()[v].least, focus, hostile.random));
+        CHECK_NOTHROW(draw(desk, *drawn[v], views()[v].least, focus, hostile.random));
     }
 }
 

@@ -105,7 +105,7 @@ BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFac
     const float cell = (room - std::max(most, 30.0f) - 22) / static_cast<float>(rows);
     cell_h_ = low ? std::clamp(cell, 1.25f, 16.0f) : std::clamp(std::floor(cell), 2.0f, 16.0f);
     passes_y_ = grid_y_ + cell_h_ * count + 24;
-    passes_h_ = std::clamp(area.bottom() - passes_y_, 2.0f, passes_h_);
+    passes_h_ = std::clamp(area.bottom() - passes_y_, 2.0f, std::max(2.0f, passes_h_));
     pass_h_ = std::min(pass_h_, passes_h_ / own_strips);
 }
 
