@@ -190,7 +190,7 @@ TEST_CASE("beside a program's lines stands what they have made, up to where the 
     desk.session.lesson.step = 4;                                // asks for d.x
     desk.session.post(ask::ShowLessonStep{4});
     desk.settle();
-    CHECK(program().find("grad") == std::string::npos);
+    CHECK(program().find(", grad ") == std::string::npos);
     for (LessonState::Prediction& one : desk.session.lesson.predictions[4]) one.locked = true;
     desk.settle();
     CHECK(program().find("param x = 2   value 2, grad 0.6429\n") != std::string::npos);
