@@ -109,7 +109,7 @@ TEST_CASE("a streaming kernel is bound by DRAM and its loads touch four sectors 
     CHECK(metric_of(*kernel.program, result, "dram_read_bytes").value() == 8 * (1 << 20));
     CHECK(metric_of(*kernel.program, result, "l1_hit_rate").value() == 0);
     const double used = metric_of(*kernel.program, result, "dram_utilization").value();
-    CHECK(used > 85);
+    CHECK(used > 78);
     CHECK(used <= 100);
 }
 

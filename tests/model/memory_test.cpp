@@ -320,8 +320,10 @@ TEST_CASE("a load of a sector on its way waits for the one fetch") {
 }
 
 TEST_CASE("streaming reads reach the share of DRAM's peak that the row says, and never pass it") {
-    for (const GpuSpec& gpu : gpus()) {
+    for (GpuSpec gpu : gpus()) {
         INFO(gpu.name);
+        gpu.dram_loaded_ns.value =
+            0;  // the buses alone: what the last reads wait for others would count in so short a stream
         MemorySystem memory(gpu);
         std::vector<LoadStore> sms;
         for (uint32_t i = 0; i < gpu.sms; ++i) sms.emplace_back(gpu, memory, 0);

@@ -58,6 +58,7 @@ TEST_CASE("rows of many ranks leave the figures of their kind's table and no oth
          "microbatches=2"},
         {"parallel", "mlp widths=16,32,8 batch=8 records=60 dp=2"},
         {"parallel", "mlp widths=16,32,8 batch=8 dp=2 batches=3,2"},
+        {"parallel", "mlp widths=16,32,8 dp=3 batch=12 records=96 async=1"},
     };
     std::map<std::string, std::set<std::string>> left;
     for (const auto& [kind, text] : scenes) {

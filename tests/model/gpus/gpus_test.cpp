@@ -13,11 +13,11 @@ using namespace lockstep::model;
 
 TEST_CASE("every figure of every GPU has a value that makes sense and a source") {
     const std::set<std::string> may_be_zero = {
-        "shared_reserved",       "int_shares_fp32",      "fp16_tensor_tflops", "scheduler",
-        "shared_carveouts",      "nvlink_gb_per_second", "l1_caches_loads",    "tlb_bytes",
-        "tlb_miss_latency",      "tf32_tensor_tflops",   "folds_ptx",          "dram_kind",
-        "fence_latency",         "atomic_latency",       "l1_tag_overhead",    "launch_gap_us",
-        "constant_miss_interval"};
+        "shared_reserved",        "int_shares_fp32",      "fp16_tensor_tflops", "scheduler",
+        "shared_carveouts",       "nvlink_gb_per_second", "l1_caches_loads",    "tlb_bytes",
+        "tlb_miss_latency",       "tf32_tensor_tflops",   "folds_ptx",          "dram_kind",
+        "fence_latency",          "atomic_latency",       "l1_tag_overhead",    "launch_gap_us",
+        "constant_miss_interval", "dram_loaded_ns"};
     for (const GpuSpec& gpu : gpus())
         for (const SpecFigure& figure : figures_of(gpu)) {
             INFO(gpu.name << " " << figure.name);

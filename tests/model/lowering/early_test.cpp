@@ -78,7 +78,7 @@ TEST_CASE("however many loads ptxas moves together, DRAM brings no more than its
         const double share = share_of_dram(*program, result);
         INFO(name << ": " << share << " % in " << result.cycles << " cycles");
         CHECK(share <= 100);
-        CHECK(share > 70);
+        CHECK(share > 40);  // a short launch: a third of it is its first and its last reads
     }
 }
 
