@@ -184,6 +184,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "curves", lesson({slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)}), kernel, "curves"},
         {learn, "ranks", lesson({slot("curves", 480, 560, 300), slot("rows", 360, 560, 220)}), cycle, "curves", always},
         {learn, "workers", lesson({slot("workers", 640, 640, 420), slot("rows", 200, 560, 190)}), cycle, "workers", always},
+        {learn, "formats", lesson({slot("formats", 700, 560, 380)}), instruction, "formats"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks

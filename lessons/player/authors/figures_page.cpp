@@ -44,6 +44,7 @@ constexpr LessonView views[] = {
     {"rank_memory", "what lies in the memory of each rank"},
     {"mesh", "devices of a mesh and the parts that they hold"},
     {"network", "the links between nodes"},
+    {"formats", "types of numbers: their bits, their range, and what a number becomes in each"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };

@@ -332,8 +332,11 @@ float draw_product(Ui& ui, const GraphScene& scene, const Passing& edge, float x
         const float tip = std::clamp(tip_wish, left + 8, left + total - 8);
         const BoxLines lines = lines_of(target->h);
         const float middle = (lines.gradient > 0 ? lines.gradient : lines.value) + lines.high / 2;
-        ui.line({tip, box.bottom()}, {tip, target->y + middle - 6}, theme.accent, 1.5f);
-        ui.arrow_head({tip, target->y + middle - 2}, Way::down, theme.accent, 5);
+        const float bend = box.bottom() + 7;  // beside the box that the product goes to, wherever its own box has room
+        ui.line({tip, box.bottom()}, {tip, bend}, theme.accent, 1.5f);
+        ui.line({tip, bend}, {tip_wish, bend}, theme.accent, 1.5f);
+        ui.line({tip_wish, bend}, {tip_wish, target->y + middle - 6}, theme.accent, 1.5f);
+        ui.arrow_head({tip_wish, target->y + middle - 2}, Way::down, theme.accent, 5);
     }
     float at = left;
     const std::string_view heads[] = {"local derivative", "", "upstream", "", "product"};
