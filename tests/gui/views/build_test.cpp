@@ -857,6 +857,7 @@ TEST_CASE("a click on an SM of the die goes into it with the design's run, and E
     CHECK(snapshot->kernel.run->gpu.sms == 3);
     CHECK(snapshot->kernel.run->result.trace.sm == static_cast<uint32_t>(window.session.build.sm));
     for (int i = 0; i < 12; ++i) window.frame();
+    for (int i = 0; i < 40 && window.session.machine.zoom != window.session.machine.wanted; ++i) window.settle();
     CHECK(window.session.machine.zoom == Approx(3));
     CHECK(window.shows("back to Build"));
     CHECK(snapshot->build->next_of == 2);  // the next change was looked for all the same
