@@ -307,6 +307,10 @@ TEST_CASE("train --async saves what its server holds, traces it, and refuses in 
     refuses(two + "--async --evaluate-every 1", "it evaluates and saves at its end");
     refuses(two + "--async --compare-ranks 2", "--compare-ranks: with --async workers hold what they fetched");
     refuses(two + "--async --staleness -1", "--staleness");
+    // Minutes of a worker a million times as slow are told as such.
+    const Outcome slow = lockstep_command("train --model mlp --dp 2 --batch 64 --steps 10 --async --on-rank 1:slow=1e6");
+    CHECK(slow.out.find("20 updates in 338.47 s, 0.0591 a second") != std::string::npos);
+    CHECK(slow.out.find(".-") == std::string::npos);
     refuses("train --model resnet8 --dp 2 --steps 1 --async", "keeps statistics of batch norm");
 }
 

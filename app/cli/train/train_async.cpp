@@ -49,8 +49,8 @@ nlohmann::ordered_json update_json(const ServerUpdate& update, size_t number) {
             {"updated_us", json_number(update.updated_us)}};
 }
 
-std::string microseconds(double us) {
-    return fmt::format("{}.{} µs", with_commas(static_cast<int64_t>(us)), static_cast<int>(us * 10) % 10);
+std::string clock_text(double us) {  // digits enough to tell one update from the next
+    return time_text(us, {.significant = 5});
 }
 
 nn::Evaluation evaluate(const nn::TrainerOptions& asked, const nn::Checkpoint& whole) {
@@ -108,9 +108,10 @@ Trace trace_of_run(const AsyncRun& run, int workers) {
 }
 
 void print_run(const AsyncRun& run, const AsyncOptions& options, int workers) {
+    const double rate = static_cast<double>(run.updates.size()) / run.end_us * 1e6;
     fmt::print("{} workers of {} and a server: {} updates in {}, {} a second (derived); a push takes {} bytes (executed)\n",
-               workers, options.run.gpu, run.updates.size(), microseconds(run.end_us),
-               with_commas(static_cast<int64_t>(static_cast<double>(run.updates.size()) / run.end_us * 1e6)),
+               workers, options.run.gpu, run.updates.size(), clock_text(run.end_us),
+               rate < 100 ? fmt::format("{:.3g}", rate) : with_commas(static_cast<int64_t>(rate)),
                with_commas(run.push_bytes));
     const std::vector<int64_t> counts = run.by_staleness();
     const int64_t most = std::max<int64_t>(1, *std::max_element(counts.begin(), counts.end()));
@@ -130,7 +131,7 @@ void print_beside(const AsyncRun& run, const Synchronous& synchronous, int worke
     fmt::print(
         "synchronous steps of the same batches take {} each, {:.1f} % of them waiting for the slowest: {} in {} "
         "(derived)\n",
-        microseconds(synchronous.step_us), 100 * synchronous.waits, synchronous.steps, microseconds(synchronous.all_us));
+        clock_text(synchronous.step_us), 100 * synchronous.waits, synchronous.steps, clock_text(synchronous.all_us));
     fmt::print(
         "asynchronous takes {:.2f} times as long. Equal: batches, rate, first weights; it takes {} update{} of one "
         "worker's mean gradient where a step takes one of all\n",
@@ -209,7 +210,7 @@ int serve(const ParallelChoice& choice, const parallel::ParallelOptions& of_step
         if (text && (expected <= 20 || number % static_cast<size_t>(expected / 20) == 0 || end)) {
             if (work) work->clear();
             fmt::print("update {:>6}  worker {:>2}  batch {:>5}  staleness {:>2}  loss {:.5f}  {:>12}\n", number,
-                       update.worker, update.batch, update.staleness, update.loss, microseconds(update.updated_us));
+                       update.worker, update.batch, update.staleness, update.loss, clock_text(update.updated_us));
         }
         emit(update_json(update, number));
         return !(work && work->interrupted());

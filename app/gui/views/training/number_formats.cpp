@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "app/gui/view.h"
+#include "core/scene/arguments/kernel_arguments.h"
 
 namespace lockstep::gui {
 namespace {
@@ -29,7 +29,7 @@ struct Picked {
     std::string_view label;
     double value;
 };
-constexpr Picked picks[] = {{"257", 257},   {"2e-8", 2e-8},   {"1,024 x 2e-8", 1024 * 2e-8}, {"1.4", 1.4}, {"0.1", 0.1},
+constexpr Picked picks[] = {{"257", 257},   {"2e-8", 2e-8},   {"1,024 × 2e-8", 1024 * 2e-8}, {"1.4", 1.4}, {"0.1", 0.1},
                             {"1e-6", 1e-6}, {"65,520", 65520}};
 
 int least_exponent(const NumberFormat& format) {  // of a normal number
@@ -52,16 +52,17 @@ std::string error_text(double value, double kept) {
     return percent < 1e-3 ? "off by less than 0.001 %" : fmt::format("off {:.2g} %", percent);
 }
 
-// The first number of the launch's first buffer for this lane; none: there is no such launch.
-std::optional<double> value_of_launch(const Snapshot& snapshot, int lane) {
-    const auto& run = snapshot.kernel.run;
-    if (!run || !run->before || run->config.parameters.size() < 8 || lane < 0) return std::nullopt;
-    uint64_t at = 0;
-    std::memcpy(&at, run->config.parameters.data(), 8);
-    const void* bytes = run->before->read(at + 4 * static_cast<uint64_t>(lane), 4);
-    if (bytes == nullptr) return std::nullopt;
-    float value = 0;
-    std::memcpy(&value, bytes, 4);
+// The lane's number among those that the step's launch was given; none: its first argument is no list of f32.
+std::optional<double> value_of_launch(const Session& session, const Focus& focus) {
+    const auto& lesson = session.lesson.lesson;
+    if (session.workspace != Workspace::learn || !lesson) return std::nullopt;
+    const scene::Scene* scene = lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, session.lesson.step)));
+    if (scene == nullptr || scene->view != "formats" || scene->arguments.empty()) return std::nullopt;
+    const auto argument = scene::parse_argument(scene->arguments.front());
+    const auto lane = static_cast<size_t>(std::max(0, focus.lane));
+    if (!argument || argument.value().values.dtype != DType::f32 || lane >= argument.value().values.count())
+        return std::nullopt;
+    const float value = argument.value().values.as<float>()[lane];
     // As it was written: 2e-8 is told as that, though f32 has it only nearly.
     return std::isfinite(value) && value != 0 ? std::optional(std::stod(fmt::format("{}", value))) : std::nullopt;
 }
@@ -111,8 +112,7 @@ struct Columns {
 class NumberFormatsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto snapshot = session.snapshot();
-        const double value = value_on_show(*snapshot, focus);
+        const double value = value_on_show(session, focus);
         const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(formats_hidden) : caption_of(value);
         const Rect body = ui.panel(area, {.title = formats_title,
@@ -125,7 +125,7 @@ class NumberFormatsView final : public View {
                     {.size = 20, .weight = 700, .width = body.w});
             y += 36;
         }
-        draw_picks(ui, *snapshot, focus, {body.x, y, body.w, 26});
+        draw_picks(ui, session, focus, {body.x, y, body.w, 26});
         y += 36;
         const float legend = 26;
         draw_table(ui, value, hidden, {body.x, y, body.w, body.bottom() - legend - y});
@@ -138,7 +138,7 @@ class NumberFormatsView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const double value = value_on_show(*session.snapshot(), focus);
+        const double value = value_on_show(session, focus);
         std::string text = fmt::format("{} (derived)\n", formats_title);
         const bool hidden = session.learn.reveal_steps >= 0;
         for (const NumberFormat& format : format_rows) {
@@ -154,14 +154,14 @@ class NumberFormatsView final : public View {
     }
 
   private:
-    double value_on_show(const Snapshot& snapshot, const Focus& focus) const {
+    double value_on_show(const Session& session, const Focus& focus) const {
         if (picked_ >= 0) return picks[picked_].value;
-        return value_of_launch(snapshot, std::max(0, focus.lane)).value_or(picks[0].value);
+        return value_of_launch(session, focus).value_or(picks[0].value);
     }
 
-    void draw_picks(Ui& ui, const Snapshot& snapshot, const Focus& focus, const Rect& row) {
+    void draw_picks(Ui& ui, const Session& session, const Focus& focus, const Rect& row) {
         constexpr int count = static_cast<int>(std::size(picks));
-        const auto of_lane = value_of_launch(snapshot, std::max(0, focus.lane));
+        const auto of_lane = value_of_launch(session, focus);
         const int least = of_lane ? -1 : 0;
         if (picked_ < least) picked_ = least;
         if (ui.pressed(Key::right, row)) picked_ = std::min(picked_ + 1, count - 1);
