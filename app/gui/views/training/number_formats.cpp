@@ -57,7 +57,7 @@ std::optional<double> value_of_launch(const Session& session, const Focus& focus
     const auto& lesson = session.lesson.lesson;
     if (session.workspace != Workspace::learn || !lesson) return std::nullopt;
     const scene::Scene* scene = lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, session.lesson.step)));
-    if (scene == nullptr || scene->view != "formats" || scene->arguments.empty()) return std::nullopt;
+    if (scene == nullptr || scene->arguments.empty()) return std::nullopt;
     const auto argument = scene::parse_argument(scene->arguments.front());
     const auto lane = static_cast<size_t>(std::max(0, focus.lane));
     if (!argument || argument.value().values.dtype != DType::f32 || lane >= argument.value().values.count())
