@@ -405,20 +405,29 @@ TEST_CASE("misses of the second constant cache come out of it one after the othe
     CHECK(near == same);
 }
 
-TEST_CASE("sums of halves in one word take L2 longer than those of words") {
-    const GpuSpec gpu = gpu_named("v100").value();
-    const auto cycles = [&](AtomicWay atomic) {
+TEST_CASE("atomics on a sector keep L2 busy for the GPU's figure, those on one word each for itself, halves longer") {
+    GpuSpec gpu = gpu_named("v100").value();
+    const auto cycles = [&](AtomicWay atomic, uint64_t stride, uint32_t lanes = all, uint32_t bytes = 4) {
         MemorySystem memory(gpu);
         LoadStore sm(gpu, memory, 0);
         LoadStore::Way way;
         way.atomic = atomic;
-        const Addresses word(0x7f0000000000ull, 0);
-        sm.global(0, 0, Access::atomic, word.at, all, 4, way);
-        return sm.global(0, 100000, Access::atomic, word.at, all, 4, way).ready - 100000;
+        const Addresses words(0x7f0000000000ull, stride);
+        sm.global(0, 0, Access::atomic, words.at, lanes, bytes, way);
+        return sm.global(0, 100000, Access::atomic, words.at, lanes, bytes, way).ready - 100000;
     };
-    const int64_t words = cycles(AtomicWay::lane_by_lane);
-    CHECK(cycles(AtomicWay::of_half_pairs) - words == 32 * (3 - 1));
-    CHECK(cycles(AtomicWay::of_halves) - words == 32 * (10 - 1));
+    constexpr auto each = AtomicWay::lane_by_lane;
+    REQUIRE(gpu.atomic_cycles == 3);
+    const int64_t one = cycles(each, 0, 1);  // a lane's, on one word
+    CHECK(cycles(each, 0) - one == 31 * 3);
+    CHECK(cycles(each, 4) - one == (4 - 1) * 3);         // a line of words: four sectors
+    CHECK(cycles(each, 4, 0xff) == one);                 // the eight words of a sector
+    CHECK(cycles(each, 16) - one == (4 - 1) * 3);        // four lines of four sectors, each line on a slice of its own
+    CHECK(cycles(each, 0, all, 8) - one == 31 * 6 + 3);  // 8 bytes take twice as long
+    CHECK(cycles(AtomicWay::of_half_pairs, 0) - one == 31 * 3);
+    CHECK(cycles(AtomicWay::of_halves, 0) - one == 32 * 10 - 3);
+    gpu.atomic_cycles.value = 1;
+    CHECK(cycles(each, 0) - cycles(each, 0, 1) == 31);
 }
 
 TEST_CASE("L2 begins with what an earlier launch left there, and packs it in few words") {

@@ -20,7 +20,8 @@ constexpr double t = 10;  // us
 // The teaching GPU without overheads: 1 GB/s, so that a thousand bytes take a microsecond.
 GpuSpec plain(uint32_t copy_engines = 2) {
     GpuSpec gpu = gpu_named("teaching").value();
-    gpu.launch_us.value = gpu.launch_latency_us.value = gpu.copy_latency_us.value = gpu.call_us.value = 0;
+    gpu.launch_us.value = gpu.launch_latency_us.value = gpu.call_us.value = 0;
+    gpu.copy_latency_us.value = gpu.copy_back_latency_us.value = gpu.copy_within_latency_us.value = 0;
     gpu.allocate_us.value = 0;
     gpu.warps_per_sm.value = 64;
     gpu.blocks_per_sm.value = 32;
@@ -302,7 +303,7 @@ TEST_CASE("calls take the host's time, and a launch its latency, once") {
 TEST_CASE(
     "NVLink carries half of its figure each way, PCI Express what its row says, and neither direction slows the other") {
     GpuSpec gpu = gpu_named("v100").value();
-    gpu.copy_latency_us.value = gpu.launch_us.value = 0;
+    gpu.copy_latency_us.value = gpu.copy_back_latency_us.value = gpu.launch_us.value = 0;
     HostProgram one = program({in(1), out(2)});
     for (HostOperation& o : one.operations) o.bytes = 150'000'000;
     CHECK(schedule(gpu, one).total_us == Approx(150e6 / 12.5e3));

@@ -1,5 +1,5 @@
 // The model held against measurements, what is kept of it, what is proposed from it, and the store of files. No figure here
-// was measured: files are typed, or made by the model itself, for these tests.
+// was measured, but for the copies of a real H200: other files are typed, or made by the model itself, for these tests.
 #include "app/silicon/measured.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,8 @@
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
 #include "core/device/kernels/kernel_library.h"
+#include "core/model/gpus/gpu_spec.h"
+#include "core/model/streams/streams.h"
 #include "core/validate/probe.h"
 #include "tests/catch.h"
 
@@ -312,6 +314,49 @@ TEST_CASE("a launch finds its measurement: the same PTX, launch and numbers on t
     CHECK(store.trainings("gpt", 8, "h200").size() == 2);
     CHECK(store.trainings("gpt", 16, "h200").empty());
     CHECK(store.trainings("gpt", 8, "v100").empty());
+}
+
+// A real H200's copies between two events, and pageable ones on the host's clock (assets/silicon).
+TEST_CASE("copies of every size take what a real H200's take") {
+    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + "/assets/silicon/h200.json";
+    const SiliconFile file = parse_silicon(read_file(path).value(), path).value();
+    REQUIRE_FALSE(file.made_up);
+    const model::GpuSpec gpu = model::gpu_named("h200").value();
+    const auto simulated = [&](model::HostVerb verb, uint64_t bytes, bool pinned) {
+        model::HostProgram program;
+        const auto add = [&](model::HostVerb what, uint32_t event = 0) {
+            model::HostOperation one;
+            one.verb = what;
+            one.stream = 1;
+            one.event = event;
+            one.bytes = bytes;
+            one.pinned = pinned;
+            program.operations.push_back(one);
+        };
+        if (pinned) add(model::HostVerb::record, 1);
+        add(verb);
+        if (pinned) add(model::HostVerb::record, 2);
+        const model::Schedule schedule = model::schedule(gpu, program);
+        return pinned ? schedule.operations[2].end_us - schedule.operations[0].end_us
+                      : schedule.operations[0].call_end_us - schedule.operations[0].call_begin_us;
+    };
+    size_t held = 0;
+    for (const SiliconFigure& row : file.part("copies")->figures) {
+        const bool in = row.name.starts_with("host to device"), out = row.name.starts_with("device to host"),
+                   within = row.name.starts_with("device to device"),
+                   pinned = row.name.find("pageable") == std::string::npos;
+        if (!in && !out && !within) continue;
+        const uint64_t bytes = std::stoull(row.name.substr(row.name.rfind(", ") + 2));
+        const double us = simulated(in    ? model::HostVerb::copy_in
+                                    : out ? model::HostVerb::copy_out
+                                          : model::HostVerb::copy_within,
+                                    bytes, pinned);
+        INFO(row.name << ": measured " << row.value << ", simulated " << us);
+        if (!pinned && bytes > (64 << 20)) continue;  // fresh pages took the host twice as long: no figure of a GPU
+        CHECK(std::abs(us / row.value - 1) < (pinned ? 0.1 : 0.35));
+        ++held;
+    }
+    CHECK(held == 23);
 }
 
 }  // namespace silicon_measured_test

@@ -85,6 +85,7 @@ struct GpuSpec {
     Figure sm_read_bytes_per_cycle, sm_write_bytes_per_cycle;  // an SM's port to the crossbar
     // From an SM in the other half of the chip; 0: there are no halves, or it is not known that they matter.
     Count l2_far_latency, dram_far_latency;
+    Figure atomic_cycles;  // an L2 slice takes for the atomics of an instruction on a sector that meet in no word
     Figure half_atomic_cycles, half2_atomic_cycles;  // an L2 slice takes for one lane's sum of a half, of a pair, in a word
     Figure l2_dirty_share;                           // of L2 that may hold data not yet in DRAM
     Count tlb_bytes, page_bytes, tlb_miss_latency;   // what an SM's TLB covers; cycles that a walk adds
@@ -112,7 +113,8 @@ struct GpuSpec {
     Figure pcie_gb_per_second;  // what the link's lanes carry in one direction
     Figure pinned_gb_per_second, pageable_gb_per_second;  // what a large copy reaches, from and to such host memory
     Figure nvlink_gb_per_second;                          // both directions together; 0: none
-    Figure copy_latency_us;                               // of a copy engine, before the first byte
+    Figure copy_latency_us, copy_back_latency_us;         // before the first byte: of a copy to the GPU, and from it
+    Figure copy_within_latency_us;                        // of a copy from its memory to its memory
     Figure call_us, allocate_us;  // host time of a call that starts nothing (record, wait, free); of an allocation
     Count copy_engines;           // 1: copies in both directions share it
     Count connections;            // hardware queues between host and GPU, at most; 1 before Hyper-Q

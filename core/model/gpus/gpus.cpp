@@ -39,6 +39,10 @@ constexpr std::string_view strides_of_a100 = "taken from A100: published strides
 constexpr std::string_view constant_misses =
     "from random reads of 64 KiB of constants, ten times what misses side by side would take (published; the figure is "
     "ours)";
+constexpr std::string_view sums_of_3090 =
+    "published sum of floats into one word on the RTX 3090, 9.9 GB/s: 2.7 cycles a lane at the boost clock";
+constexpr std::string_view sums_of_h200 =
+    "an H200's sums of blocks into one word (assets/silicon): 131,072 in 465 thousand cycles, of three kernels";
 constexpr std::string_view half_sums =
     "from published sums of all lanes into one word: some 10 cycles a half, a loop of compare and swap, 3 a pair";
 constexpr std::string_view partial_writes =
@@ -54,6 +58,7 @@ constexpr std::string_view hyper_q = "CUDA C++ Programming Guide: CUDA_DEVICE_MA
 constexpr std::string_view query = "deviceQuery on this GPU (recalled)";
 constexpr std::string_view gen3_copy = "bandwidthTest over PCI Express 3.0, published many times (recalled)";
 constexpr std::string_view gen4_copy = "bandwidthTest over PCI Express 4.0, published many times (recalled)";
+constexpr std::string_view copies_of_h200 = "taken from an H200 (assets/silicon): copies of 4 KiB between two events";
 constexpr std::string_view staged = "estimate: the processor copies it to a pinned buffer first, half as fast or less";
 constexpr std::string_view nvlink = "vendor's data sheet, both directions, all links";
 
@@ -128,6 +133,7 @@ constexpr GpuSpec p100 = {
     .sm_write_bytes_per_cycle = {32, estimate},
     .l2_far_latency = {0, "one L2"},
     .dram_far_latency = {0, "one L2"},
+    .atomic_cycles = {3, "taken from A100: sums of pairs of halves into one word, published"},
     .half_atomic_cycles = {10, half_sums},
     .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
@@ -163,7 +169,9 @@ constexpr GpuSpec p100 = {
     .pinned_gb_per_second = {12.5, gen3_copy},
     .pageable_gb_per_second = {6, staged},
     .nvlink_gb_per_second = {160, nvlink},
-    .copy_latency_us = {1.5, estimate},
+    .copy_latency_us = {5.4, copies_of_h200},
+    .copy_back_latency_us = {4.1, copies_of_h200},
+    .copy_within_latency_us = {1.6, copies_of_h200},
     .call_us = {1, estimate},
     .allocate_us = {20, "estimate: small blocks take less, large ones up to a few hundred"},
     .copy_engines = {2, query},
@@ -247,6 +255,7 @@ constexpr GpuSpec v100 = {
     .sm_write_bytes_per_cycle = {32, accel_sim_volta},
     .l2_far_latency = {0, "one L2"},
     .dram_far_latency = {0, "one L2"},
+    .atomic_cycles = {3, "taken from A100: sums of pairs of halves into one word, published"},
     .half_atomic_cycles = {10, half_sums},
     .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
@@ -283,7 +292,9 @@ constexpr GpuSpec v100 = {
     .pinned_gb_per_second = {12.5, gen3_copy},
     .pageable_gb_per_second = {6, staged},
     .nvlink_gb_per_second = {300, nvlink},
-    .copy_latency_us = {1.5, estimate},
+    .copy_latency_us = {5.4, copies_of_h200},
+    .copy_back_latency_us = {4.1, copies_of_h200},
+    .copy_within_latency_us = {1.6, copies_of_h200},
     .call_us = {1, estimate},
     .allocate_us = {20, "estimate: small blocks take less, large ones up to a few hundred"},
     .copy_engines = {5, query},
@@ -368,6 +379,7 @@ constexpr GpuSpec a100 = {
     .sm_write_bytes_per_cycle = {32, accel_sim_ampere},
     .l2_far_latency = {247, "published pointer-chase micro-benchmark on this GPU: the far half of L2"},
     .dram_far_latency = {0, "estimate: no figure is known that tells the halves apart"},
+    .atomic_cycles = {3, "published sums of pairs of halves into one word, 3 cycles each"},
     .half_atomic_cycles = {10, half_sums},
     .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
@@ -406,7 +418,9 @@ constexpr GpuSpec a100 = {
     .pinned_gb_per_second = {25, gen4_copy},
     .pageable_gb_per_second = {10, staged},
     .nvlink_gb_per_second = {600, nvlink},
-    .copy_latency_us = {1.5, estimate},
+    .copy_latency_us = {5.4, copies_of_h200},
+    .copy_back_latency_us = {4.1, copies_of_h200},
+    .copy_within_latency_us = {1.6, copies_of_h200},
     .call_us = {1, estimate},
     .allocate_us = {20, "estimate: small blocks take less, large ones up to a few hundred"},
     .copy_engines = {3, query},
@@ -527,6 +541,7 @@ constexpr GpuSpec a100_80 = [] {
 constexpr GpuSpec rtx3090 = [] {
     GpuSpec g = a100;
     g.name = "rtx3090";
+    g.atomic_cycles = {2.7, sums_of_3090};
     g.title = "GeForce RTX 3090";
     g.l1_tag_overhead.source = "taken from A40, of the same die: published strides of L1 (gpu-benches, gpu-strides)";
     g.fp16_latency.source = ga10x;
@@ -652,6 +667,7 @@ constexpr GpuSpec rtx4090 = [] {
 constexpr GpuSpec h100 = [] {
     GpuSpec g = a100;
     g.name = "h100";
+    g.atomic_cycles = {3.5, sums_of_h200};
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "H100 SXM5";
     g.l1_tag_overhead.source = "taken from H200, of the same die: published strides of L1 (gpu-benches, gpu-strides)";
@@ -766,6 +782,11 @@ constexpr GpuSpec h200 = [] {
     g.dram_kind.source = h200_data;
     g.dram_efficiency = {0.972, "measured on this GPU (assets/silicon): 4665 of 4800 GB/s read; a copy moves 4320"};
     g.dram_gb_per_second = {4800, h200_data};
+    g.pinned_gb_per_second = {55.4, "measured on this GPU (assets/silicon): 256 MiB to it and from it"};
+    g.pageable_gb_per_second = {11.5,
+                                "measured beside this GPU (assets/silicon): 16 MiB to it at 12.8, from it at 10.3 GB/s"};
+    g.copy_latency_us.source = g.copy_back_latency_us.source = g.copy_within_latency_us.source =
+        "measured on this GPU (assets/silicon): copies of 4 KiB between two events";
     g.memory_gb = {141, h200_data};
     g.year = {2023, h200_data};
     return g;

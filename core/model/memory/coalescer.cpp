@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "core/simt/execute/ahead.h"
 
@@ -232,14 +233,16 @@ uint32_t distinct_words(const uint64_t* addresses, uint32_t mask) {
     return words;
 }
 
-uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line) {
-    uint8_t count[line_bytes / bank_bytes] = {};
-    uint8_t most = 0;
+uint32_t atomic_rounds(const uint64_t* addresses, uint32_t mask, uint64_t line) {
+    uint8_t count[line_bytes / bank_bytes] = {}, most[line_bytes / sector_bytes] = {};
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const uint64_t address = addresses[std::countr_zero(left)];
-        if (address / line_bytes == line) most = std::max(most, ++count[address % line_bytes / bank_bytes]);
+        if (address / line_bytes != line) continue;
+        const uint64_t at = address % line_bytes;
+        uint8_t& rounds = most[at / sector_bytes];
+        rounds = std::max(rounds, ++count[at / bank_bytes]);
     }
-    return std::max<uint32_t>(1, most);
+    return std::max<uint32_t>(1, std::accumulate(std::begin(most), std::end(most), 0u));
 }
 
 uint32_t tag_cycles(const GlobalRequest& request) {

@@ -53,8 +53,9 @@ uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::s
 // Bytes that the lanes ask for, each counted once however many lanes want it.
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
 
-// The largest number of the accesses in `mask` that begin in one 4-byte word of the line: atomics on it go one by one.
-uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line);
+// In how many rounds the atomics in `mask` on the line are done: those of a sector together, but one by one on a 4-byte
+// word.
+uint32_t atomic_rounds(const uint64_t* addresses, uint32_t mask, uint64_t line);
 
 // How many different 4-byte words the accesses in `mask` begin in.
 uint32_t distinct_words(const uint64_t* addresses, uint32_t mask);

@@ -59,6 +59,7 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       texture_ticks_(gpu.texture_lanes > 0 ? ticks_of(1.0 / gpu.texture_lanes) : 0),
       tag_overhead_(ticks_of(gpu.l1_tag_overhead)),
       constant_miss_ticks_(ticks_of(gpu.constant_miss_interval)),
+      atomic_(gpu.atomic_cycles),
       half_atomic_(gpu.half_atomic_cycles),
       half2_atomic_(gpu.half2_atomic_cycles),
       queue_(std::clamp<uint32_t>(gpu.lsu_queue, 1, most_queue)),
@@ -301,8 +302,8 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
         held = store_place(bits_in(part.sectors), held);
         sent = std::max({sent, held, send_port_.take(since, bits_in(part.sectors) * send_ticks_)});
         if (access == Access::atomic) {
-            const uint32_t operations = operations_on(part.line, addresses, mask, lane_bytes, way.atomic);
-            Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
+            const Ticks busy = atomics_take(part.line, addresses, mask, lane_bytes, way.atomic);
+            Served served = memory_->atomic(part.line, part.sectors, busy, since, sent, half_);
             served.ready += translate(part.line) + atomic_ticks_;
             if (MachineLog* const log = memory_->log())
                 log->request(asker_, part.line, {since, sent, part.sectors, RequestKind::atomic}, served);
@@ -339,13 +340,13 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     return cost;
 }
 
-uint32_t LoadStore::operations_on(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes,
-                                  AtomicWay way) const {
-    if (way == AtomicWay::of_the_warp || ideal_.spread_atomics) return 1;
-    const uint32_t lanes = same_word(addresses, mask, line);
-    if (way == AtomicWay::of_halves) return static_cast<uint32_t>(lanes * half_atomic_ + 0.5);
-    if (way == AtomicWay::of_half_pairs) return static_cast<uint32_t>(lanes * half2_atomic_ + 0.5);
-    return lanes * (lane_bytes > 4 ? 2 : 1);
+Ticks LoadStore::atomics_take(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes,
+                              AtomicWay way) const {
+    if (way == AtomicWay::of_the_warp || ideal_.spread_atomics) return ticks_of(atomic_);
+    const uint32_t rounds = atomic_rounds(addresses, mask, line);
+    if (way == AtomicWay::of_halves) return ticks_of(rounds * half_atomic_);
+    if (way == AtomicWay::of_half_pairs) return ticks_of(rounds * half2_atomic_);
+    return ticks_of(rounds * atomic_ * (lane_bytes > 4 ? 2 : 1));
 }
 
 MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes,

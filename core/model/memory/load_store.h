@@ -126,9 +126,8 @@ class LoadStore {
     void hold_store(uint32_t sectors, Ticks until);
     MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);
     void leave(uint32_t s, Queue queue, Ticks when);  // the instruction gives its place in the queue back
-    // Cycles that L2 takes for the atomics of the lanes in `mask` on the line.
-    uint32_t operations_on(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes,
-                           AtomicWay way) const;
+    // How long an L2 slice is busy with the atomics of the lanes in `mask` on the line.
+    Ticks atomics_take(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes, AtomicWay way) const;
     Ticks miss_slot(Ticks begin) const;  // when an entry for an outstanding miss is free
     Ticks translate(uint64_t line);      // what the TLB adds
     void load_line(const LineRequest& part, Way way, bool cached, Ticks since, Ticks begin, MemoryCost& cost, Ticks& ready,
@@ -143,7 +142,7 @@ class LoadStore {
             texture_latency_ = 0, retry_latency_ = 0;
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,
           walk_ticks_ = 0, atomic_ticks_ = 0, texture_ticks_ = 0, tag_overhead_ = 0, constant_miss_ticks_ = 0;
-    double half_atomic_ = 1, half2_atomic_ = 1;  // cycles of a lane at L2
+    double atomic_ = 1, half_atomic_ = 1, half2_atomic_ = 1;  // cycles at L2: of those on a sector, of a lane
     uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;
     uint32_t result_bytes_ = 0;  // of a load that reach a sub-core's registers in a cycle; 0: all of them
     bool caches_loads_ = true;

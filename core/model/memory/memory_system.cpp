@@ -187,8 +187,8 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
     return served;
 }
 
-Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations, Ticks since, Ticks sent, uint32_t half) {
-    const Ticks takes = std::max(ticks_of(int64_t{operations}), bits_in(touched) * sector_ticks_);
+Served MemorySystem::atomic(uint64_t line, uint32_t touched, Ticks busy, Ticks since, Ticks sent, uint32_t half) {
+    const Ticks takes = std::max(busy, bits_in(touched) * sector_ticks_);
     const Ticks begin = enter(ideal_.spread_atomics ? spread_++ : line, since, sent, takes);
     Served served = fetch(line, touched, since, sent, begin, half, false);
     served.queued = begin - sent + takes - std::min(takes, ticks_a_cycle);

@@ -59,8 +59,8 @@ class MemorySystem {
     Served read(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0, Ticks early = 0);
     // `words`: which 4-byte words of the line are written.
     Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0, uint32_t words = all_words);
-    // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
-    Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks since, Ticks sent, uint32_t half = 0);
+    // `busy`: how long the slice's atomic unit is with them.
+    Served atomic(uint64_t line, uint32_t sectors, Ticks busy, Ticks since, Ticks sent, uint32_t half = 0);
 
     // L2 begins with what `state` holds, with nothing where that is of another L2; and leaves what it holds in the end.
     void take(L2State& state);

@@ -84,6 +84,10 @@ struct HostProgram {
     uint32_t connections = usual_connections;
 };
 
+// What a copy of `bytes` takes on its engine alone, in us: its start, and its bytes at the speed of what they pass through.
+// The starts and the speeds within a GPU are an H200's, from 4 KiB to 256 MiB (assets/silicon).
+double copy_us(const GpuSpec& gpu, HostVerb verb, uint64_t bytes, bool pinned, HostLink link = HostLink::pcie);
+
 enum class Engine : uint8_t { none, copy_in, copy_out, copy_within, compute };
 constexpr size_t engines = 5;
 // "copy engine H2D"; with a single copy engine all copies are on Engine::copy_in, "copy engine".

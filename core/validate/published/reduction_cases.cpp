@@ -42,6 +42,7 @@ KernelCase sum(const SumLadder& ladder, std::string_view kernel, uint32_t a_bloc
             .unit = ladder.unit,
             .expected = expected,
             .work = 4.0 * 32 * Mi,
+            .figure = kernel == "sum_all_atomic" ? Kind::calibrated : Kind::predicted,  // GpuSpec::atomic_cycles
             .quick = quick,
             .source = ladder.source,
             .clock_mhz = ladder.clock,
