@@ -26,13 +26,12 @@ void Runtime::tidy() {
 }
 
 void Runtime::resolve() {
-    std::erase_if(pending_, [&](const Pending& pending) {
-        if (!clock_.has_ended(pending.operation)) return false;
-        const model::OperationTime time = clock_.time_of(pending.operation);
-        *pending.begin_us = time.begin_us;
-        *pending.end_us = time.end_us;
-        return true;
-    });
+    // In the order in which they were issued: the clock keeps an operation as long as one before it has not ended.
+    for (; !pending_.empty() && clock_.has_ended(pending_.front().operation); pending_.pop_front()) {
+        const model::OperationTime time = clock_.time_of(pending_.front().operation);
+        *pending_.front().begin_us = time.begin_us;
+        *pending_.front().end_us = time.end_us;
+    }
     std::erase_if(recorded_, [&](const std::pair<uint32_t, size_t>& recording) {
         if (!clock_.has_ended(recording.second)) return false;
         for (auto& [handle, event] : events_)

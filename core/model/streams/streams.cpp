@@ -234,10 +234,12 @@ void StreamClock::advance() {
 
 void StreamClock::forget() {
     advance();
-    size_t over = 0;
-    while (over < operations_.size() && operations_[over].done) ++over;
-    operations_.erase(operations_.begin(), operations_.begin() + static_cast<std::ptrdiff_t>(over));
-    forgotten_ += over;
+    while (over_ < operations_.size() && operations_[over_].done) ++over_;
+    if (2 * over_ >= operations_.size()) {  // not one by one: each time all that are left move up
+        operations_.erase(operations_.begin(), operations_.begin() + static_cast<std::ptrdiff_t>(over_));
+        forgotten_ += over_;
+        over_ = 0;
+    }
     std::erase_if(queues_, [](const Queue& queue) { return queue.waiting.empty(); });
 }
 

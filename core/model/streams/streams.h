@@ -156,7 +156,7 @@ class StreamClock {
     // Runs what happens before the host's now, where nothing that is asked for later can change it.
     void advance();
     bool has_ended(size_t operation) const { return ended(operation); }
-    // Advances, and lets go of what has ended: time_of() no longer knows it. Indices go on, events stay.
+    // Advances, and lets go of what has ended: time_of() may no longer know it. Indices go on, events stay.
     void forget();
 
   private:
@@ -226,6 +226,7 @@ class StreamClock {
     Time now_ = 0, host_ = 0;
     uint64_t happenings_ = 0;
     size_t forgotten_ = 0, unfinished_ = 0;
+    size_t over_ = 0;  // of operations_, from the first, have ended and are not forgotten yet
     std::vector<Operation> operations_;
     std::vector<uint32_t> independent_;                        // streams
     std::vector<std::pair<uint32_t, size_t>> last_in_stream_;  // stream, its last operation

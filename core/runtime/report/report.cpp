@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -134,17 +137,139 @@ std::string extent_text(const simt::Dim3& d) {
 }  // namespace
 
 namespace {
-Json findings_json(const LaunchRecord& launch) {
-    Json findings = Json::array();
-    for (const LaunchFinding& finding : launch.findings)
-        findings.push_back({{"rule", finding.rule},
-                            {"sentence", finding.sentence},
-                            {"evidence", finding.evidence},
-                            {"change", finding.change},
-                            {"file", finding.file},
-                            {"line", finding.line},
-                            {"gain", finding.gain}});
-    return findings;
+// JSON as text, for the lists that may have a million entries: a tree of them takes ten times as long.
+class JsonText {
+  public:
+    std::string text;
+
+    void open(char bracket) {
+        comma();
+        text += bracket;
+        first_ = true;
+    }
+    void close(char bracket) {
+        text += bracket;
+        first_ = false;
+    }
+    JsonText& key(std::string_view name) {
+        comma();
+        text += '"';
+        text += name;
+        text += "\":";
+        first_ = true;  // no comma in front of the value
+        return *this;
+    }
+    void value(std::string_view string) {
+        comma();
+        const bool plain =
+            std::all_of(string.begin(), string.end(), [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
+        if (plain)
+            fmt::format_to(std::back_inserter(text), "\"{}\"", string);
+        else
+            text += Json(string).dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    void value(double number) {
+        comma();
+        if (!std::isfinite(number)) {
+            text += "null";
+            return;
+        }
+        const size_t begin = text.size();
+        fmt::format_to(std::back_inserter(text), "{}", number);
+        if (text.find_first_of(".e", begin) == text.npos) text += ".0";
+    }
+    template <std::integral T>
+    void value(T number) {
+        comma();
+        fmt::format_to(std::back_inserter(text), "{}", number);
+    }
+    void value(const simt::Dim3& d) {
+        comma();
+        fmt::format_to(std::back_inserter(text), "[{},{},{}]", d.x, d.y, d.z);
+    }
+    template <typename T>
+    void put(std::string_view name, const T& it) {
+        key(name).value(it);
+    }
+    void put_site(const CallSite& site) {
+        put("file", std::string_view(site.file));
+        put("line", site.line);
+        if (site.place >= 0) put("place", site.place);
+    }
+
+  private:
+    void comma() {
+        if (!first_) text += ',';
+        first_ = false;
+    }
+    bool first_ = true;
+};
+
+template <typename Record, typename Put>
+std::string list_text(const std::vector<Record>& records, const Put& put) {
+    JsonText json;
+    json.open('[');
+    for (const Record& record : records) {
+        json.open('{');
+        put(json, record);
+        json.put_site(record.site);
+        json.close('}');
+    }
+    json.close(']');
+    return std::move(json.text);
+}
+
+std::string launches_text(const Report& report) {
+    return list_text(report.launches, [](JsonText& json, const LaunchRecord& launch) {
+        json.put("kernel", std::string_view(launch.kernel));
+        json.put("grid", launch.grid);
+        json.put("block", launch.block);
+        json.put("shared", launch.shared);
+        json.put("device", launch.device);
+        json.put("stream", launch.stream);
+        json.put("cycles", launch.cycles);
+        json.put("time_us", launch.time_us);
+        json.put("begin_us", launch.begin_us);
+        json.put("end_us", launch.end_us);
+        json.put("timed_by", timed_by_names[static_cast<size_t>(launch.timed_by)]);
+        json.put("warp_instructions", launch.warp_instructions);
+        json.put("hot_file", std::string_view(launch.hot_file));
+        json.put("hot_line", launch.hot_line);
+        json.put("hot_share", launch.hot_share);
+        json.put("bound", std::string_view(launch.bound));
+        json.key("findings").open('[');
+        for (const LaunchFinding& finding : launch.findings) {
+            json.open('{');
+            json.put("rule", std::string_view(finding.rule));
+            json.put("sentence", std::string_view(finding.sentence));
+            json.put("evidence", std::string_view(finding.evidence));
+            json.put("change", std::string_view(finding.change));
+            json.put("file", std::string_view(finding.file));
+            json.put("line", finding.line);
+            json.put("gain", finding.gain);
+            json.close('}');
+        }
+        json.close(']');
+        json.put("call", launch.call);
+    });
+}
+std::string copies_text(const Report& report) {
+    return list_text(report.copies, [](JsonText& json, const CopyRecord& copy) {
+        json.put("direction", std::string_view(copy.direction));
+        json.put("bytes", copy.bytes);
+        json.put("begin_us", copy.begin_us);
+        json.put("end_us", copy.end_us);
+        json.put("stream", copy.stream);
+        json.put("call", copy.call);
+    });
+}
+std::string calls_text(const Report& report) {
+    return list_text(report.calls, [](JsonText& json, const CallRecord& call) {
+        json.put("call", std::string_view(call.call));
+        json.put("begin_us", call.begin_us);
+        json.put("end_us", call.end_us);
+        json.put("stream", call.stream);
+    });
 }
 
 std::vector<LaunchFinding> findings_of(const Json& launch) {
@@ -156,31 +281,13 @@ std::vector<LaunchFinding> findings_of(const Json& launch) {
 }
 }  // namespace
 
-Json to_json(const Report& report) {
+namespace {
+// `lists`: with launches, copies and calls.
+Json json_of(const Report& report, bool lists) {
     Json json = {{"gpu", report.gpu},           {"gpus", report.gpus},       {"l2", report.warm_l2 ? "warm" : "cold"},
                  {"total_us", report.total_us}, {"host_us", report.host_us}, {"peak_bytes", report.peak_bytes},
                  {"dropped", report.dropped}};
-    json["launches"] = Json::array();
-    for (const LaunchRecord& launch : report.launches)
-        json["launches"].push_back(with_site({{"kernel", launch.kernel},
-                                              {"grid", extent_json(launch.grid)},
-                                              {"block", extent_json(launch.block)},
-                                              {"shared", launch.shared},
-                                              {"device", launch.device},
-                                              {"stream", launch.stream},
-                                              {"cycles", launch.cycles},
-                                              {"time_us", launch.time_us},
-                                              {"begin_us", launch.begin_us},
-                                              {"end_us", launch.end_us},
-                                              {"timed_by", timed_by_names[static_cast<size_t>(launch.timed_by)]},
-                                              {"warp_instructions", launch.warp_instructions},
-                                              {"hot_file", launch.hot_file},
-                                              {"hot_line", launch.hot_line},
-                                              {"hot_share", launch.hot_share},
-                                              {"bound", launch.bound},
-                                              {"findings", findings_json(launch)},
-                                              {"call", launch.call}},
-                                             launch.site));
+    if (lists) json["launches"] = Json::parse(launches_text(report));
     json["advice"] = Json::array();  // of the program as a whole; worked out again by who reads the report
     for (const Advice& advice : advice_on(report))
         json["advice"].push_back(with_site({{"rule", advice.rule},
@@ -189,20 +296,10 @@ Json to_json(const Report& report) {
                                             {"change", advice.change},
                                             {"gain", advice.gain}},
                                            advice.site));
-    json["copies"] = Json::array();
-    for (const CopyRecord& copy : report.copies)
-        json["copies"].push_back(with_site({{"direction", copy.direction},
-                                            {"bytes", copy.bytes},
-                                            {"begin_us", copy.begin_us},
-                                            {"end_us", copy.end_us},
-                                            {"stream", copy.stream},
-                                            {"call", copy.call}},
-                                           copy.site));
-    json["calls"] = Json::array();
-    for (const CallRecord& call : report.calls)
-        json["calls"].push_back(
-            with_site({{"call", call.call}, {"begin_us", call.begin_us}, {"end_us", call.end_us}, {"stream", call.stream}},
-                      call.site));
+    if (lists) {
+        json["copies"] = Json::parse(copies_text(report));
+        json["calls"] = Json::parse(calls_text(report));
+    }
     json["allocations"] = Json::array();
     for (const AllocationRecord& allocation : report.allocations) json["allocations"].push_back(allocation_json(allocation));
     json["leaks"] = Json::array();
@@ -230,6 +327,11 @@ Json to_json(const Report& report) {
     json["notes"] = report.notes;
     for (const CodePlace& place : report.places) json["places"].push_back(place_json(place));
     return json;
+}
+}  // namespace
+
+Json to_json(const Report& report) {
+    return json_of(report, true);
 }
 
 Report report_of(const Json& json) {
@@ -297,7 +399,10 @@ Report report_of(const Json& json) {
 }
 
 void write_report(const Report& report, const std::string& file) {
-    write_file(file, to_json(report).dump() + "\n");
+    std::string text = json_of(report, false).dump();
+    text.pop_back();
+    write_file(file, fmt::format("{},\"launches\":{},\"copies\":{},\"calls\":{}}}\n", text, launches_text(report),
+                                 copies_text(report), calls_text(report)));
 }
 
 Result<Report> read_report(const std::string& file) {
