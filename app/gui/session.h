@@ -225,11 +225,12 @@ struct Snapshot {
     OwnState own;
     ProgramState program;
     TrainingState training;
-    std::shared_ptr<const TrainingState> trained;        // the training run while another source is on show; null: none
-    std::shared_ptr<const scene::HostRun> host;          // the host program shown; null: none is
-    std::shared_ptr<const scene::TapeRun> tape;          // the tensor program shown, whose last step is on show; or null
-    std::shared_ptr<const BuildState> build;             // what the Build workspace shows; null until it was open
-    std::shared_ptr<const scene::ClusterScene> cluster;  // what the Cluster workspace shows; null until it has run
+    std::shared_ptr<const TrainingState> trained;  // the training run while another source is on show; null: none
+    std::shared_ptr<const scene::HostRun> host;    // the host program shown; null: none is
+    std::shared_ptr<const scene::TapeRun> tape;    // the tensor program shown, whose last step is on show; or null
+    std::vector<std::shared_ptr<const scene::TapeRun>> beside;  // those that a lesson's scene shows beside it
+    std::shared_ptr<const BuildState> build;                    // what the Build workspace shows; null until it was open
+    std::shared_ptr<const scene::ClusterScene> cluster;         // what the Cluster workspace shows; null until it has run
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
     std::shared_ptr<const std::vector<device::SiliconReport>> silicon;

@@ -52,10 +52,16 @@ namespace lockstep::gui {
     VIEW(make_graph_view, "graph", "Autograd graph", training, 260, 5)                                    \
     VIEW(make_step_kernels_view, "kernels", "Kernels of one training step", training, 180, 6)             \
     VIEW(make_number_formats_view, "formats", "Number formats", training, 300, 17)                        \
+    VIEW(make_norms_view, "norms", "Batch norm across ranks", training, 440, 22)                          \
+    VIEW(make_modes_view, "modes", "One step in several modes", training, 420, 23)                        \
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
     VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \
     VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \
     VIEW(make_workers_view, "workers", "Workers", cluster, 400, 16)                                       \
+    VIEW(make_ring_attention_view, "ring_attention", "Ring attention", cluster, 470, 18)                  \
+    VIEW(make_data_parallel_view, "data_parallel", "One step in data parallel", cluster, 440, 19)         \
+    VIEW(make_groups_view, "groups", "Whom a GPU talks to", cluster, 480, 20)                             \
+    VIEW(make_processes_view, "processes", "Launching", cluster, 460, 21)                                 \
     VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \

@@ -23,7 +23,7 @@ struct Scene {       // what runs: a kernel of a file in the lesson's folder, a 
     std::string parallel_kind;      // of many ranks: "schedule", "collective" ... (cluster/parallel_scene.h); "" none
     std::string parallel;           // its rows: "gpipe ranks=4; 1f1b", or a file's name: "own.schedule"
     std::string view;               // what stands beside the lesson: "divergence", "threads", "blocks", "training"
-    std::string compare;            // id of the scene that stands beside this one in the view "compare"; "" none
+    std::string compare;            // id of the scene beside this one in "compare", of tensor programs ids; "" none
     std::string focus;              // "warp:0@line:7", "launch:3", "step:0"
     std::string expect;             // the kind of fault or report that this scene is there to show: "memcheck",
                                     // "racecheck" (which is then looked for); "" none

@@ -119,6 +119,7 @@ struct Lesson : scene::SceneHome {
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
 const scene::Scene* scene_at(const Lesson& lesson, size_t step);
 const scene::Scene* scene_named(const Lesson& lesson, const std::string& id);  // null: none has the id, or it is ""
+std::vector<std::string> compared_with(const std::string& compare);            // ids of Scene::compare
 // Words of a step's prose, as the limit of 45 counts them (code blocks left out).
 int word_count(const std::vector<TextBlock>& prose);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "core/base/nearest.h"
 #include "core/scene/cluster/parallel_scene.h"
@@ -64,10 +65,14 @@ class LessonParser {
     };
 
     void compared(const Directive& d) const {
-        const Scene* other = scene_named(lesson_, d.get("compare"));
-        if (!other || other->id == d.get("id") || other->file.empty())
-            throw Failure(
-                d.problem(*d.find("compare"), 0, fmt::format("no other kernel scene has the id '{}'", d.get("compare"))));
+        const bool tape = !d.get("tape").empty();
+        for (const std::string& id : compared_with(d.get("compare"))) {
+            const Scene* other = scene_named(lesson_, id);
+            if (!other || other->id == d.get("id") || (tape ? other->tape : other->file).empty())
+                throw Failure(
+                    d.problem(*d.find("compare"), 0,
+                              fmt::format("no other {} has the id '{}'", tape ? "tensor program" : "kernel scene", id)));
+        }
     }
 
     void asked(const Later& later) const {
@@ -342,6 +347,13 @@ const Scene* scene_at(const Lesson& lesson, size_t step) {
     for (size_t i = std::min(step + 1, lesson.steps.size()); i-- > 0;)
         if (!lesson.steps[i].scenes.empty()) return &lesson.steps[i].scenes.back();
     return nullptr;
+}
+
+std::vector<std::string> compared_with(const std::string& compare) {
+    std::istringstream words(compare);
+    std::vector<std::string> ids;
+    for (std::string id; words >> id;) ids.push_back(id);
+    return ids;
 }
 
 const Scene* scene_named(const Lesson& lesson, const std::string& id) {

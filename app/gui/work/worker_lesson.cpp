@@ -231,6 +231,11 @@ void Session::Worker::show_lesson_step(int step) {
     draft.training.step.reset();
     draft.host = shown.as<scene::HostRun>();
     draft.tape = shown.as<scene::TapeRun>();
+    draft.beside.clear();
+    if (draft.tape)
+        for (const std::string& id : lessons::compared_with(scene->compare))
+            if (const scene::Scene* other = lessons::scene_named(*lesson, id))
+                if (auto run = result_of(*other).as<scene::TapeRun>()) draft.beside.push_back(std::move(run));
     draft.training.first_step.reset();
     draft.training.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.

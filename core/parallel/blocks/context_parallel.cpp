@@ -33,6 +33,21 @@ std::shared_ptr<const Ring> make_ring(Rank& rank) {
     return ring;
 }
 
+int ring_piece(int ranks, int rank, int piece) {
+    return piece == 0 ? rank : 2 * ranks - 1 - rank;
+}
+
+std::vector<RingPair> ring_pairs(int ranks, bool balanced, int rank, int round) {
+    std::vector<RingPair> pairs;
+    const int from = (rank - round + ranks) % ranks, pieces = balanced ? 2 : 1;  // whose keys are here
+    for (int i = 0; i < pieces; ++i)
+        for (int j = 0; j < pieces; ++j) {
+            const int query = ring_piece(ranks, rank, i), key = ring_piece(ranks, from, j);
+            if (key <= query) pairs.push_back({query, key, i, j, key == query});
+        }
+    return pairs;
+}
+
 namespace {
 const Ring& ring_of(const tensor::Attributes& attributes) {
     return *static_cast<const Ring*>(attributes.context);
@@ -48,7 +63,7 @@ struct RingWork {  // of one call: sizes, and where to launch
     int pieces, ranks, here;
 
     int64_t length() const { return places / pieces; }
-    int number(int rank, int piece) const { return piece == 0 ? rank : 2 * ranks - 1 - rank; }
+    std::vector<RingPair> pairs(int round) const { return ring_pairs(ranks, ring.balanced, here, round); }
     int neighbour(int by) const { return (here + by + ranks) % ranks; }
     device::Device& device() const { return tape.heap().device(); }
     Tensor fresh(const tensor::Shape& shape, std::string_view what, DType of) const {
@@ -98,12 +113,6 @@ struct RingWork {  // of one call: sizes, and where to launch
     }
     uint32_t tiles() const { return static_cast<uint32_t>((length() + 15) / 16); }
 };
-
-// Whether the queries of piece `query` see the keys of piece `key`: none, all of them, or each its past.
-enum class Sight : uint8_t { none, whole, past };
-Sight sight_of(int query, int key) {
-    return key > query ? Sight::none : key == query ? Sight::past : Sight::whole;
-}
 
 RingWork ring_work(const Ring& ring, Tape& tape, const tensor::Shape& q, const tensor::Shape& k, DType type, bool backward) {
     const DType sums = type == DType::f64 ? DType::f64 : DType::f32;
@@ -172,28 +181,25 @@ void ring_forward(ForwardCall& call) {
     for (int i = 0; i < work.pieces; ++i) queries.push_back(work.piece(call.inputs[0], i));
     ring.beside->wait_until(ring.cp->time_us());
     for (int step = 0; step < work.ranks; ++step) {
-        const int from = work.neighbour(-step);  // whose keys are here
         const bool more = step + 1 < work.ranks;
         if (more) {
             send(*ring.beside, work.device(), work.neighbour(1), k, "keys");
             send(*ring.beside, work.device(), work.neighbour(1), v, "values");
         }
-        for (int i = 0; i < work.pieces; ++i)
-            for (int j = 0; j < work.pieces; ++j) {
-                const Sight sight = sight_of(work.number(work.here, i), work.number(from, j));
-                if (sight == Sight::none) continue;
-                const Tensor &q = queries[size_t(i)], keys = work.piece(k, j), values = work.piece(v, j);
-                const Tensor out = work.fresh(q.shape, "part", work.type);
-                const Tensor lse = work.fresh({work.batch, work.heads, work.length()}, "log-sum-exp", work.sums);
-                Launch launch = {"attention",
-                                 {work.tiles(), static_cast<uint32_t>(work.heads), static_cast<uint32_t>(work.batch)},
-                                 {16, 16, 1},
-                                 {q.pointer(), keys.pointer(), values.pointer(), out.pointer(), lse.pointer()}};
-                work.append_sizes(launch.arguments, sight == Sight::past);
-                call.launch(launch);
-                work.took(sight == Sight::past, false);
-                join_into(work, joined[size_t(i)], out, lse);
-            }
+        for (const RingPair& pair : work.pairs(step)) {
+            const Tensor &q = queries[size_t(pair.query_piece)], keys = work.piece(k, pair.key_piece),
+                         values = work.piece(v, pair.key_piece);
+            const Tensor out = work.fresh(q.shape, "part", work.type);
+            const Tensor lse = work.fresh({work.batch, work.heads, work.length()}, "log-sum-exp", work.sums);
+            Launch launch = {"attention",
+                             {work.tiles(), static_cast<uint32_t>(work.heads), static_cast<uint32_t>(work.batch)},
+                             {16, 16, 1},
+                             {q.pointer(), keys.pointer(), values.pointer(), out.pointer(), lse.pointer()}};
+            work.append_sizes(launch.arguments, pair.past);
+            call.launch(launch);
+            work.took(pair.past, false);
+            join_into(work, joined[size_t(pair.query_piece)], out, lse);
+        }
         if (!more) break;
         k = work.fresh(k.shape, "keys", work.type), v = work.fresh(v.shape, "values", work.type);
         receive(*ring.beside, work.device(), work.neighbour(-1), k, "keys");
@@ -258,34 +264,30 @@ void ring_backward(BackwardCall& call) {
     };
     ring.beside->wait_until(ring.cp->time_us());
     for (int step = 0; step < work.ranks; ++step) {
-        const int from = work.neighbour(-step);
         const bool more = step + 1 < work.ranks;
         if (more) {
             send(*ring.beside, work.device(), work.neighbour(1), k, "keys");
             send(*ring.beside, work.device(), work.neighbour(1), v, "values");
         }
         const Travelling local = {work.zeros(k.shape, "dk", work.type), work.zeros(v.shape, "dv", work.type)};
-        for (int i = 0; i < work.pieces; ++i)
-            for (int j = 0; j < work.pieces; ++j) {
-                const Sight sight = sight_of(work.number(work.here, i), work.number(from, j));
-                if (sight == Sight::none) continue;
-                const Queries& one = queries[size_t(i)];
-                const Tensor keys = work.piece(k, j), values = work.piece(v, j);
-                const Tensor dq_part = work.fresh(one.q.shape, "dq part", work.type),
-                             dk = work.fresh(keys.shape, "dk part", work.type),
-                             dv = work.fresh(values.shape, "dv part", work.type);
-                Launch launch = {"attention_backward",
-                                 {2 * work.tiles(), static_cast<uint32_t>(work.heads), static_cast<uint32_t>(work.batch)},
-                                 {16, 16, 1},
-                                 {one.q.pointer(), keys.pointer(), values.pointer(), one.dout.pointer(), one.lse.pointer(),
-                                  one.delta.pointer(), dq_part.pointer(), dk.pointer(), dv.pointer()}};
-                work.append_sizes(launch.arguments, sight == Sight::past);
-                call.launch(0, launch);
-                work.took(sight == Sight::past, true);
-                add_piece(dq_part, dq, i);
-                add_piece(dk, local.k, j);
-                add_piece(dv, local.v, j);
-            }
+        for (const RingPair& pair : work.pairs(step)) {
+            const Queries& one = queries[size_t(pair.query_piece)];
+            const Tensor keys = work.piece(k, pair.key_piece), values = work.piece(v, pair.key_piece);
+            const Tensor dq_part = work.fresh(one.q.shape, "dq part", work.type),
+                         dk = work.fresh(keys.shape, "dk part", work.type),
+                         dv = work.fresh(values.shape, "dv part", work.type);
+            Launch launch = {"attention_backward",
+                             {2 * work.tiles(), static_cast<uint32_t>(work.heads), static_cast<uint32_t>(work.batch)},
+                             {16, 16, 1},
+                             {one.q.pointer(), keys.pointer(), values.pointer(), one.dout.pointer(), one.lse.pointer(),
+                              one.delta.pointer(), dq_part.pointer(), dk.pointer(), dv.pointer()}};
+            work.append_sizes(launch.arguments, pair.past);
+            call.launch(0, launch);
+            work.took(pair.past, true);
+            add_piece(dq_part, dq, pair.query_piece);
+            add_piece(dk, local.k, pair.key_piece);
+            add_piece(dv, local.v, pair.key_piece);
+        }
         if (step > 0) {  // what the ranks before found for these keys comes after them
             const Travelling before = arrived();
             const auto add_all = [&](const Tensor& to, const Tensor& other) {
@@ -318,17 +320,13 @@ tensor::OpCost ring_cost(tensor::Types in, const tensor::Attributes& attributes)
     const int ranks = ring.cp->size(), here = ring.cp->rank(), pieces = ring.balanced ? 2 : 1;
     std::array<tensor::TensorType, 3> types = {in[0], in[1], in[2]};
     for (tensor::TensorType& type : types) type.shape[1] /= pieces;
-    const auto number = [&](int rank, int piece) { return piece == 0 ? rank : 2 * ranks - 1 - rank; };
     tensor::OpCost cost;
-    for (int from = 0; from < ranks; ++from)
-        for (int i = 0; i < pieces; ++i)
-            for (int j = 0; j < pieces; ++j) {
-                const Sight sight = sight_of(number(here, i), number(from, j));
-                if (sight == Sight::none) continue;
-                const tensor::OpCost one = tensor::attention_row.cost(types, {.causal = sight == Sight::past, .mode = 1});
-                cost.forward += one.forward;
-                cost.backward += one.backward;
-            }
+    for (int round = 0; round < ranks; ++round)
+        for (const RingPair& pair : ring_pairs(ranks, ring.balanced, here, round)) {
+            const tensor::OpCost one = tensor::attention_row.cost(types, {.causal = pair.past, .mode = 1});
+            cost.forward += one.forward;
+            cost.backward += one.backward;
+        }
     return cost;
 }
 

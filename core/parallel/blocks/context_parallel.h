@@ -8,10 +8,21 @@
 // All-to-all (Ulysses): every rank trades its places of all heads for all places of its share of the heads, and back.
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "core/parallel/blocks/comm_ops.h"
 
 namespace lockstep::parallel {
+
+// What a rank of the ring works on in a round, in which it has the keys of the rank so many places before it: pairs of
+// pieces of the sequence, of which there are as many as ranks, balanced twice as many.
+struct RingPair {
+    int query = 0, key = 0;              // pieces, numbered over the whole sequence
+    int query_piece = 0, key_piece = 0;  // the same two among those of their ranks: 0, balanced 0 or 1
+    bool past = false;                   // each query sees its own past in it; else all keys of the piece
+};
+std::vector<RingPair> ring_pairs(int ranks, bool balanced, int rank, int round);
+int ring_piece(int ranks, int rank, int piece);  // over the whole sequence: rank, and of two pieces the mirror image
 
 struct Ring {  // the context of ring attention; outlives the tapes
     Rank* rank = nullptr;

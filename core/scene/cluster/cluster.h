@@ -16,8 +16,9 @@
 
 namespace lockstep::scene {
 
-struct FigureTable;  // figure_table.h
-struct WorkerLanes;  // worker_lanes.h
+struct FigureTable;    // figure_table.h
+struct ParallelScene;  // parallel_scene.h
+struct WorkerLanes;    // worker_lanes.h
 
 struct ScheduleMove {  // an action of a rank's list, messages and updates left out, to another place in it
     std::string kind;  // of the schedule that is edited
@@ -258,7 +259,9 @@ struct ClusterScene {  // immutable once made
     std::shared_ptr<const PlannedStep> planned;     // null: the schedules' times are units, or a training run's
     std::shared_ptr<const FigureTable> table;       // of a lesson's scene: the figures of its rows; null: none
     std::vector<std::shared_ptr<const WorkerLanes>> workers =
-        {};  // of a lesson's scene: by row that trains in data parallel
+        {};                                         // of a lesson's scene: by row that trains in data parallel
+    std::shared_ptr<const ParallelScene> ran = {};  // a lesson's scene of many ranks: its rows; null: none
+    std::string asked = {};  // the row whose figures a lesson's question asks for; empty: no one row's
 };
 class ClusterTrainer;  // cluster_training.h: keeps the ranks from scene to scene; null: they end with this one
 ClusterScene run_cluster(const ClusterSetup& setup, ClusterTrainer* trainer = nullptr);

@@ -70,6 +70,7 @@ struct MeshRun {  // what every rank holds at the end
     const std::vector<LaidMatrix>& parts;
     const parallel::Redistribution* plan;  // null: nothing was moved
     const std::vector<double>& wrong;      // by rank
+    int64_t factors = 0;                   // of a product
     const comm::GroupResult& ended;
 };
 
@@ -93,6 +94,8 @@ constexpr Figure<MeshRun> mesh_rows[] = {
          for (const LaidMatrix& part : m.parts) most = std::max(most, part.values.size());
          return most;
      }},
+    {"factors", "", "Of both factors of a product: elements that a device holds, at most.",
+     [](const auto& m) { return m.factors > 0 ? double(m.factors) : std::optional<double>(); }},
     {"copies", "", "Devices that hold the first element.",
      [](const auto& m) {
          return std::count_if(m.parts.begin(), m.parts.end(), [](const LaidMatrix& part) {
@@ -166,6 +169,14 @@ MeshTask task_of_row(ParallelText& row, bool& moves) {
     return task;
 }
 
+int64_t elements_of_factors(const MeshTask& task) {  // on the device that holds most
+    int64_t most = 0;
+    for (int rank = 0; rank < task.mesh.ranks(); ++rank)
+        most = std::max(most, parallel::elements_in(parallel::region_of(task.mesh, task.a.shape, task.a.layout, rank)) +
+                                  parallel::elements_in(parallel::region_of(task.mesh, task.b.shape, task.b.layout, rank)));
+    return most;
+}
+
 // This rank's part of the product, from its parts of the factors.
 LaidMatrix multiplied(const MeshTask& task, int rank) {
     const LaidMatrix left = matrix_on_rank(task.mesh, task.a, rank, [&](int64_t r, int64_t c) { return task.left(r, c); }),
@@ -223,7 +234,8 @@ ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions&) {
     ParallelRow made;
     made.title = row.head;
     auto& f = made.figures;
-    leave_figures<MeshRun>(mesh_rows, {task.mesh, task.to, parts, moves ? &plan : nullptr, wrong, ended}, f);
+    const int64_t factors = task.product ? elements_of_factors(task) : 0;
+    leave_figures<MeshRun>(mesh_rows, {task.mesh, task.to, parts, moves ? &plan : nullptr, wrong, factors, ended}, f);
     for (int rank = 0; rank < task.mesh.ranks(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
         const LaidMatrix& part = parts[size_t(rank)];

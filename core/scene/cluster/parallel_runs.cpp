@@ -364,6 +364,7 @@ ParallelOptions options_of_row(ParallelText& row, uint64_t scene_seed) {
     if (training.dtype != DType::f32 && training.dtype != DType::f64)
         throw Failure(fmt::format("dtype is f32 or f64, not '{}'", name_of(training.dtype)));
     training.nan = nn::NanPolicy::warn;
+    options.keep_messages = true;
     options.gpu = row.word("gpu", options.gpu);
     if (const std::string link = row.word("link", ""); !link.empty()) options.link = comm::link_named(link).link();
     options.link.latency_us = row.real("latency", options.link.latency_us, 0, 1e6);
@@ -525,6 +526,7 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
 
     ParallelRow made;
     made.title = row.head;
+    made.split = options.plan;
     auto& f = made.figures;
     f["deadlock"] = f["waiting"] = 0;
     if (feed.records > 0) put_feed_figures(feed, f);

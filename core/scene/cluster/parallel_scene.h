@@ -24,6 +24,7 @@
 namespace lockstep::parallel {
 struct ScheduleRun;
 struct ParallelStepRecord;
+struct PlanResult;
 }  // namespace lockstep::parallel
 namespace lockstep::comm {
 struct CollectiveRun;
@@ -51,6 +52,8 @@ struct ParallelRow {
     std::vector<double> losses;                                // of training, by step
     std::vector<double> parameters;                            // of training, after the last step: all of them, whole
     std::shared_ptr<const WorkerLanes> lanes;                  // of training by data parallelism alone; null: none
+    std::shared_ptr<const parallel::PlanResult> plan;          // of a plan
+    parallel::ParallelPlan split;                              // of training and of plans: how the step is split
     std::string problem;                                       // why it ended early, where the row may: a dead-lock
     std::vector<ListFault> wrong;                              // of a list of one's own
 };

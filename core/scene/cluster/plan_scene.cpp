@@ -104,6 +104,7 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     made.title = row.head;
     auto& f = made.figures;
     const parallel::ParallelPlan plan = parallel_plan_of(row, 1'000'000);
+    made.split = plan;
     leave_figures<parallel::ParallelPlan>(split_rows, plan, f);
     if (row.head == "state") {
         const double parameters = row.real("parameters", 7.5e9, 1, 1e13);
@@ -129,7 +130,9 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     request.power.pue = row.real("pue", request.power.pue, 1, 10);
     request.power.price_per_kwh = row.real("price_per_kwh", request.power.price_per_kwh, 0, 100);
     row.done();
-    const PlanResult result = parallel::plan_step(request);
+    const auto planned = std::make_shared<const PlanResult>(parallel::plan_step(request));
+    const PlanResult& result = *planned;
+    made.plan = planned;
     leave_figures<PlanMemory>(memory_rows, result.memory, f);
     leave_figures<PlanResult>(plan_rows, result, f);
     for (const parallel::PlanAxis& axis : result.axes) {

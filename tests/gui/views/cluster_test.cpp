@@ -3,18 +3,20 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/cluster/workers_words.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
 #include "core/base/diagnostic.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "core/scene/cluster/parallel_picture.h"
 #include "core/scene/figures/figure_table.h"
-#include "tests/gui/desk.h"
+#include "tests/gui/rows_desk.h"
 
 namespace gui_cluster_test {
 
 using namespace lockstep;
 using namespace lockstep::gui;
 using Catch::Matchers::Contains;
+using test::RowsDesk;
 
 namespace {
 
@@ -750,30 +752,6 @@ TEST_CASE("no text of a training run's pictures clashes at any size", "[long]") 
 
 namespace {
 
-struct RowsDesk : test::Desk {  // a lesson's step with a scene of rows, a question of its own, and nothing that moves
-    scene::SceneResult result;
-    RowsDesk(const char* kind, const char* rows, const char* view, bool asks) {
-        const auto ran = scene::run_parallel_scene(kind, rows, {"lesson.md", 1, 1}, {});
-        REQUIRE(ran.ok());
-        result.of = ran.value();
-        auto snapshot = std::make_shared<Snapshot>();
-        snapshot->cluster = scene::cluster_picture(result, "C10, step 1");
-        auto lesson = std::make_shared<lessons::Lesson>();
-        lesson->id = "C10";
-        lesson->title = "Rows";
-        lesson->steps.resize(1);
-        lesson->steps[0].scenes.resize(1);
-        lesson->steps[0].scenes[0].view = view;
-        lesson->steps[0].scenes[0].id = "one";
-        if (asks) lesson->steps[0].predicts.resize(1);
-        session.lesson.lesson = lesson;
-        session.lesson.predictions = {std::vector<LessonState::Prediction>(asks ? 1 : 0)};
-        session.lesson.done = {false};
-        session.workspace = Workspace::learn;
-        show(snapshot);
-    }
-    const scene::FigureTable& table() { return *session.snapshot()->cluster->table; }
-};
 constexpr const char* two_plans = "llama3-8b name=one dp=1 sequence=8192 batch=8; llama3-8b name=many dp=8 tp=8 zero=1";
 
 }  // namespace
@@ -814,6 +792,21 @@ TEST_CASE("of workers that wait in a chain the one that has ended is told to sen
     CHECK(std::count_if(desk.written.begin(), desk.written.end(),
                         [](const UiState::Written& text) { return text.text == "never sends"; }) == 1);
     for (const std::string& clash : desk.clashes()) FAIL_CHECK(clash);
+}
+
+TEST_CASE("both rows' losses stand beside workers that end: of steps each one's, of a server means of as many examples") {
+    RowsDesk desk("parallel", "mlp widths=16,32,8 name=steps dp=3 batch=12 steps=6 slow=2:1.4; name=server async=1",
+                  "workers", false);
+    const auto& rows = desk.result.as<scene::ParallelScene>()->rows;
+    const auto steps = loss_curve(*rows[0].lanes), server = loss_curve(*rows[1].lanes);
+    REQUIRE(steps.size() == rows[0].losses.size());
+    for (size_t i = 0; i < steps.size(); ++i) CHECK(steps[i].loss == rows[0].losses[i]);
+    REQUIRE(server.size() == 18 - 2);  // three workers of six batches each; the first two pushes are not three
+    double mean = 0;
+    for (size_t i = 15; i < 18; ++i) mean += rows[1].lanes->batches[i].loss / 3;
+    CHECK(server.back().loss == Approx(mean));
+    CHECK(desk.shows("loss over time"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
 TEST_CASE("who works when stays hidden while the question about it is open") {

@@ -68,6 +68,8 @@ class WorkersView final : public View {
                                 share_words(lanes->waiting_share()));
             const std::vector<int64_t> counts = lanes->by_staleness();
             for (size_t i = 0; i < counts.size(); ++i) text += fmt::format("    staleness {}: {} updates\n", i, counts[i]);
+            if (const auto curve = loss_curve(*lanes); !curve.empty())
+                text += fmt::format("    loss {:.3f} at first, {:.3f} at the end\n", curve.front().loss, curve.back().loss);
             for (const auto& [who, whom] : lanes->waits)
                 text += fmt::format("    worker {} waits for worker {} for ever\n", who, whom);
             size_t told = 0;
@@ -167,6 +169,8 @@ class WorkersView final : public View {
                     histogram(ui, one, beside);
                 else if (!one.waits.empty())
                     who_waits(ui, one, beside);
+                else if (shown.size() > 1 && shown.back()->asynchronous)
+                    draw_losses(ui, shown, beside);
             }
             y += height_of(one, pitch);
         }
@@ -359,6 +363,39 @@ class WorkersView final : public View {
                     {.size = 12, .align = Align::center, .weight = 700, .mono = true});
         }
         ui.line({r.x, bottom}, {r.x + pitch * bars, bottom}, theme.ink3);
+    }
+
+    static void draw_losses(Ui& ui, const ShownLanes& shown, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        if (r.h < 90) return;
+        ui.text(r.x, r.y + 14, "loss over time", {.size = 13, .color = theme.ink2, .width = r.w});
+        const Rect plot{r.x, r.y + 24, r.w - 44, r.h - 50};
+        double least = 1e300, most = -1e300, end = 1e-9;
+        for (const WorkerLanes* lanes : shown)
+            for (const LossPoint& point : loss_curve(*lanes))
+                least = std::min(least, point.loss), most = std::max(most, point.loss), end = std::max(end, point.us);
+        if (!(most > least)) return;
+        ui.line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, theme.ink3);
+        float told = -1e9f;
+        for (const WorkerLanes* lanes : shown) {
+            std::vector<Point> line;
+            const std::vector<LossPoint> curve = loss_curve(*lanes);
+            for (const LossPoint& point : curve)
+                line.push_back({plot.x + plot.w * static_cast<float>(point.us / end),
+                                plot.bottom() - plot.h * static_cast<float>((point.loss - least) / (most - least))});
+            if (line.empty()) continue;
+            const Color color = lanes->asynchronous ? data::green : data::sky;
+            ui.polyline(line, color, 2, lanes->asynchronous ? 5.0f : 0.0f, lanes->asynchronous ? 3.0f : 0.0f);
+            float y = std::clamp(line.back().y + 4, plot.y + 8, plot.bottom() + 4);
+            if (std::abs(y - told) < 15) y = told + (y < told ? -15.0f : 15.0f);
+            told = y;
+            ui.text(r.right(), y, fmt::format("{:.2f}", curve.back().loss),
+                    {.size = 12, .align = Align::right, .weight = 600});
+            if (ui.hovered(plot))
+                ui.tooltip(fmt::format("{}: loss {:.3f} after {}; line: {}", lanes->name, curve.back().loss,
+                                       time_text(curve.back().us), lanes->asynchronous ? "dashed" : "solid"));
+        }
+        ui.text(r.x, r.bottom() - 8, "dashed: with a server", {.size = 12, .color = theme.quiet, .width = r.w});
     }
 
     static bool waits_too(const WorkerLanes& lanes, int worker) {

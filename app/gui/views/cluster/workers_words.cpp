@@ -84,6 +84,25 @@ std::string workers_caption(const ShownLanes& shown) {
     return text + fmt::format(" Equal: model, batches of {}, rate {:g}, first weights.", one.share, one.learning_rate);
 }
 
+std::vector<LossPoint> loss_curve(const WorkerLanes& lanes) {
+    std::vector<LossPoint> curve;
+    std::vector<double> last;  // losses of the last pushes
+    for (const WorkerBatch& batch : lanes.batches) {
+        if (batch.stuck) continue;
+        if (!lanes.asynchronous) {
+            if (batch.worker == 0) curve.push_back({batch.end_us, batch.loss});
+            continue;
+        }
+        last.push_back(batch.loss);
+        if (static_cast<int>(last.size()) > lanes.workers) last.erase(last.begin());
+        if (static_cast<int>(last.size()) < lanes.workers) continue;
+        double sum = 0;
+        for (const double loss : last) sum += loss;
+        curve.push_back({batch.end_us, sum / static_cast<double>(last.size())});
+    }
+    return curve;
+}
+
 std::string batch_words(const WorkerLanes& lanes, const WorkerBatch& batch) {
     std::string text = fmt::format("Worker {}, batch {}: weights at {}, gradient at {}", batch.worker, batch.batch + 1,
                                    time_text(batch.begin_us), time_text(batch.computed_us));

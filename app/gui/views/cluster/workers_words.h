@@ -21,6 +21,11 @@ std::string updates_words(const WorkerLanes& lanes);  // "23 of 25", of them sta
 std::string workers_headline(const ShownLanes& shown);
 std::string workers_difference(const ShownLanes& shown);
 std::string workers_caption(const ShownLanes& shown);
+struct LossPoint {
+    double us = 0, loss = 0;
+};
+// By time: of steps each step's; of a server the mean of as many pushes as there are workers, which is as many examples.
+std::vector<LossPoint> loss_curve(const WorkerLanes& lanes);
 std::string batch_words(const WorkerLanes& lanes, const WorkerBatch& batch);
 // Green with fresh weights, from yellow to vermillion with stale ones.
 Color staleness_color(int64_t staleness, int64_t most);

@@ -1,0 +1,279 @@
+// Launching: the servers, their processes with rank and local rank, the GPU that each takes, and either the ring's hops,
+// those that cross the network marked, or the meeting at which rank 0 tells all who they are. A click on a process, or Left
+// and Right, shows what it is told.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/view.h"
+#include "app/gui/views/cluster/launch_places.h"
+#include "core/scene/cluster/cluster.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::string_view processes_title = "Launching: who am I, and which GPU is mine";
+constexpr std::string_view processes_hidden = "Local ranks beyond the first server stay hidden until you lock an answer.";
+
+class ProcessesView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const LaunchPlaces places = snapshot->cluster ? launch_places(snapshot->cluster->mesh.mesh) : LaunchPlaces();
+        if (places.world() < 2) {
+            const Rect body = ui.panel(area, {.title = processes_title});
+            return ui.say_nothing_yet(body, "No processes have been started yet.", snapshot->busy);
+        }
+        const bool hidden = session.learn.reveal_steps >= 0;
+        const std::string caption = hidden ? std::string(processes_hidden) : launch_caption(places);
+        const Rect body = ui.panel(area, {.title = processes_title,
+                                          .right = fmt::format("{} servers, {} GPUs each", places.servers, places.slots),
+                                          .badge = hidden ? Provenance::none : Provenance::derived,
+                                          .caption = caption});
+        ui.push_scope("processes");
+        rank_ = std::clamp(rank_ < 0 ? places.world() - 2 : rank_, 0, places.world() - 1);
+        if (ui.pressed(Key::right, area)) rank_ = std::min(rank_ + 1, places.world() - 1);
+        if (ui.pressed(Key::left, area)) rank_ = std::max(rank_ - 1, 0);
+        float y = body.y;
+        if (!hidden) {
+            ui.text(body.x, y + 22, launch_headline(places), {.size = 24, .weight = 700, .width = body.w});
+            ui.text(body.x, y + 44, launch_difference(places), {.size = 14, .color = ui.theme->ink2, .width = body.w});
+            y += 56;
+        }
+        y += draw_command(ui, places, {body.x, y, body.w, 30}) + 8;
+        float x = body.x;
+        if (ui.chip(x, y, "the ring", !meeting_)) meeting_ = false;
+        if (ui.chip(x, y, "the meeting", meeting_)) meeting_ = true;
+        const std::string note = meeting_ ? "rank 0's server listens; all others say where they are and learn their numbers"
+                                          : "each rank hands on to the next, the last one to rank 0";
+        ui.text(x + 8, y + 18, note, {.size = 13, .color = ui.theme->ink2, .width = body.right() - x - 8});
+        y += 36;
+        constexpr float legend = 24, below = 136;
+        draw_servers(ui, places, hidden, {body.x, y, body.w, body.bottom() - legend - below - y});
+        draw_told(ui, places, hidden, {body.x, body.bottom() - legend - below + 8, body.w, below - 8});
+        draw_legend(ui, meeting_, body.x, body.bottom() - 6, body.right());
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const LaunchPlaces places = snapshot->cluster ? launch_places(snapshot->cluster->mesh.mesh) : LaunchPlaces();
+        if (places.world() < 2) return std::string(processes_title) + ": nothing has been started yet.\n";
+        const bool hidden = session.learn.reveal_steps >= 0;
+        std::string text =
+            fmt::format("{} (derived): {}; {}\n", processes_title, mpirun_words(places), torchrun_words(places));
+        for (const ProcessPlace& process : places.processes) {
+            if (hidden && process.server > 0)
+                text += fmt::format("  rank {}: server {}\n", process.rank, process.server + 1);
+            else
+                text += "  " + process_words(places, process.rank) + "\n";
+        }
+        if (hidden) return text + "  " + std::string(processes_hidden) + "\n";
+        text += fmt::format("  {} of {} hops of the ring cross the network; dealt out turn by turn {} would\n",
+                            places.hops_over_network(), places.world(), places.hops_turn_by_turn());
+        return text + "  " + launch_headline(places) + ". " + launch_difference(places) + " " + launch_caption(places) +
+               "\n";
+    }
+
+  private:
+    int rank_ = -1;
+    bool meeting_ = false;
+
+    static float draw_command(Ui& ui, const LaunchPlaces& places, const Rect& r) {
+        const TextStyle mono{.size = 13, .mono = true};
+        ui.rect(r, ui.theme->code, 4);
+        const std::string mpi = "$ " + mpirun_words(places), torch = "$ " + torchrun_words(places);
+        const float both = ui.text_width(mpi, mono) + ui.text_width(torch, mono) + 70;
+        const float end = ui.text(r.x + 12, r.y + 20, mpi, {.size = 13, .mono = true, .width = r.w - 24});
+        if (both < r.w) {
+            ui.text(end + 16, r.y + 20, "or", {.size = 13, .color = ui.theme->quiet});
+            ui.text(end + 46, r.y + 20, torch, mono);
+        }
+        return r.h;
+    }
+
+    struct Box {
+        Rect process, gpu;
+    };
+
+    void draw_servers(Ui& ui, const LaunchPlaces& places, bool hidden, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const float gap = std::min(96.0f, r.w * 0.08f), under = 34;
+        const float wide = (r.w - gap * static_cast<float>(places.servers - 1)) / static_cast<float>(places.servers);
+        const float high = r.h - under;
+        std::vector<Box> boxes;
+        for (int server = 0; server < places.servers; ++server) {
+            const Rect box{r.x + (wide + gap) * static_cast<float>(server), r.y, wide, high};
+            ui.rect(box, theme.panel2, 6);
+            ui.frame(box, theme.line, 1, 6);
+            ui.text(box.x + 12, box.y + 20, fmt::format("server {}", server + 1), {.size = 14, .weight = 600});
+            const std::string address = server == 0 ? "MASTER_ADDR" : "";
+            if (!address.empty() && ui.text_width(address, {.size = 12, .mono = true}) + 100 < box.w)
+                ui.text(box.right() - 12, box.y + 20, address,
+                        {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+            const float pitch = (wide - 16) / static_cast<float>(places.slots), top = box.y + 30, room = high - 38,
+                        tall = std::min(92.0f, room * 0.56f);
+            for (int slot = 0; slot < places.slots; ++slot) {
+                const float x = box.x + 8 + pitch * static_cast<float>(slot);
+                const float gpu = std::min(38.0f, room * 0.26f);
+                boxes.push_back({{x + 3, top, pitch - 6, tall}, {x + 3, box.bottom() - 8 - gpu, pitch - 6, gpu}});
+            }
+        }
+        for (int rank = 0; rank < places.world(); ++rank)
+            draw_process(ui, places.processes[static_cast<size_t>(rank)], hidden, boxes[static_cast<size_t>(rank)]);
+        if (meeting_)
+            draw_meeting(ui, places, boxes, r);
+        else
+            draw_ring(ui, places, boxes, r);
+    }
+
+    void draw_process(Ui& ui, const ProcessPlace& process, bool hidden, const Box& box) {
+        const Theme& theme = *ui.theme;
+        const bool here = process.rank == rank_, unknown = hidden && process.server > 0;
+        ui.rect(box.process, theme.panel, 4);
+        ui.frame(box.process, here ? theme.accent : theme.ink3, here ? 2.0f : 1.0f, 4);
+        const float middle = box.process.y + box.process.h / 2;
+        const bool names = box.process.w > 66;
+        const auto line = [&](float y, std::string_view name, const std::string& number, bool strong) {
+            if (names) ui.text(box.process.x + 8, y, name, {.size = 12, .color = theme.ink2});
+            ui.text(box.process.right() - 10, y + 2, number,
+                    {.size = 18, .color = strong ? theme.wrong : theme.ink, .align = Align::right, .weight = 700});
+        };
+        line(box.process.y + box.process.h * 0.36f, "rank", std::to_string(process.rank), false);
+        ui.line({box.process.x + 6, middle}, {box.process.right() - 6, middle}, theme.line);
+        line(box.process.y + box.process.h * 0.84f, box.process.w > 90 ? "local rank" : "local",
+             unknown ? "?" : std::to_string(process.local), !unknown && process.local != process.rank);
+        const float x = box.process.x + box.process.w / 2;
+        ui.line({x, box.process.bottom()}, {x, box.gpu.y - 4}, data::sky, 1.5f);
+        ui.arrow_head({x, box.gpu.y}, Way::down, data::sky, 5);
+        ui.rect(box.gpu, mix(theme.panel, data::sky, 0.3f), 4);
+        ui.frame(box.gpu, data::sky, 1, 4);
+        const std::string name = unknown ? "GPU ?" : fmt::format("GPU {}", process.local);
+        ui.text(x, box.gpu.y + box.gpu.h / 2 + 5, box.gpu.w > 46 ? name : name.substr(4),
+                {.size = 13, .align = Align::center, .weight = 600});
+        if (ui.area(fmt::format("process {}", process.rank), box.process)) rank_ = process.rank;
+        if (ui.hovered(box.process))
+            ui.tooltip(unknown ? fmt::format("rank {} on server {}", process.rank, process.server + 1)
+                               : fmt::format("rank {} on server {}: local rank {}, GPU {}", process.rank, process.server + 1,
+                                             process.local, process.local));
+    }
+
+    // From GPU to GPU; the last one's hop comes back below.
+    static void draw_ring(Ui& ui, const LaunchPlaces& places, const std::vector<Box>& boxes, const Rect& r) {
+        for (int rank = 0; rank < places.world(); ++rank) {
+            const Rect &from = boxes[static_cast<size_t>(rank)].gpu, &to = boxes[static_cast<size_t>(places.next(rank))].gpu;
+            const bool leaves = places.leaves(rank);
+            const Color color = leaves ? data::orange : data::green;
+            const float thick = leaves ? 4.0f : 3.0f;
+            if (places.next(rank) != 0) {
+                const float y = from.y + from.h / 2;
+                ui.line({from.right(), y}, {to.x - 5, y}, color, thick);
+                ui.arrow_head({to.x, y}, Way::right, color, 6);
+                const std::string words = fmt::format("{} → {}", rank, places.next(rank));
+                if (leaves && to.x - from.right() > ui.text_width(words, {.size = 13, .weight = 600}) + 8)
+                    ui.text((from.right() + to.x) / 2, y - 8, words, {.size = 13, .align = Align::center, .weight = 600});
+                continue;
+            }
+            const float x = from.x + from.w / 2, back = to.x + to.w / 2, y = r.bottom() - 16;
+            const Point way[] = {{x, from.bottom()}, {x, y}, {back, y}, {back, to.bottom() + 6}};
+            ui.polyline(way, color, thick);
+            ui.arrow_head({back, to.bottom()}, Way::up, color, 6);
+            const std::string words = fmt::format("{} → {}{}", rank, 0, leaves ? " over the network" : "");
+            const float width = ui.text_width(words, {.size = 13, .weight = 600}) + 16;
+            ui.rect({(x + back) / 2 - width / 2, y - 11, width, 22}, ui.theme->panel);
+            ui.text((x + back) / 2, y + 5, words, {.size = 13, .align = Align::center, .weight = 600});
+        }
+    }
+
+    // Everybody calls at rank 0's address.
+    static void draw_meeting(Ui& ui, const LaunchPlaces& places, const std::vector<Box>& boxes, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const Rect& first = boxes.front().gpu;
+        const float y = r.bottom() - 16;
+        const std::string words = fmt::format("MASTER_ADDR:MASTER_PORT, rank 0 listens: {} call, all learn WORLD_SIZE {}",
+                                              places.world() - 1, places.world());
+        for (int rank = 1; rank < places.world(); ++rank) {
+            const Rect& from = boxes[static_cast<size_t>(rank)].gpu;
+            const float x = from.x + from.w / 2;
+            const Point way[] = {{x, from.bottom()}, {x, y}};
+            ui.polyline(way, data::purple, 1.5f, 4, 3);
+        }
+        const Rect& last = boxes.back().gpu;
+        ui.line({first.x + first.w / 2, y}, {last.x + last.w / 2, y}, data::purple, 1.5f);
+        ui.line({first.x + first.w / 2, y}, {first.x + first.w / 2, first.bottom() + 6}, data::purple, 2);
+        ui.arrow_head({first.x + first.w / 2, first.bottom()}, Way::up, data::purple, 6);
+        const float width = std::min(ui.text_width(words, {.size = 13}) + 16, r.w - 80);
+        const float x = first.x + first.w / 2 + 30;
+        ui.rect({x, y - 11, width, 22}, theme.panel);
+        ui.text(x + 8, y + 5, words, {.size = 13, .width = width - 16});
+    }
+
+    void draw_told(Ui& ui, const LaunchPlaces& places, bool hidden, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        ui.line({r.x, r.y}, {r.right(), r.y}, theme.line);
+        const ProcessPlace& process = places.processes[static_cast<size_t>(rank_)];
+        const bool unknown = hidden && process.server > 0;
+        const float half = r.w / 2;
+        ui.text(r.x, r.y + 20, fmt::format("What rank {} is told", rank_), {.size = 14, .weight = 600});
+        float y = r.y + 42;
+        const auto line = [&](std::string_view name, const std::string& value, std::string_view words) {
+            ui.text(r.x, y, name, {.size = 13, .color = theme.ink2, .mono = true});
+            ui.text(r.x + 136, y, value, {.size = 14, .align = Align::right, .weight = 700, .mono = true});
+            ui.text(r.x + 150, y, words, {.size = 13, .color = theme.ink2, .width = half - 166});
+            y += 22;
+        };
+        line("RANK", std::to_string(rank_), rank_ == 0 ? "of all; begins and saves" : "of all");
+        line("LOCAL_RANK", unknown ? "?" : std::to_string(process.local),
+             unknown ? "takes the GPU with its number"
+                     : fmt::format("takes GPU {} of server {}", process.local, process.server + 1));
+        line("WORLD_SIZE", std::to_string(places.world()), fmt::format("averages over {}", places.world()));
+        line(
+            "neighbours", fmt::format("{}, {}", places.before(rank_), places.next(rank_)),
+            places.leaves(rank_) || places.leaves(places.before(rank_)) ? "one of them behind the network" : "both at home");
+        if (hidden || places.servers < 2) return;
+        const float x = r.x + half;
+        ui.text(x, r.y + 20, "Hops over the network", {.size = 14, .weight = 600});
+        const auto hops = [&](float at, std::string_view name, int count, bool by_turns) {
+            const float end = ui.text(x, at, name, {.size = 13, .weight = by_turns ? 400 : 600});
+            ui.text(end + 10, at, fmt::format("{} of {}", count, places.world()),
+                    {.size = 14, .color = by_turns ? theme.wrong : theme.right, .weight = 700});
+            float left = x;
+            for (int server = 0; server < places.servers; ++server) {
+                for (int rank = 0; rank < places.world(); ++rank) {
+                    const int of = by_turns ? rank % places.servers : places.processes[static_cast<size_t>(rank)].server;
+                    if (of != server) continue;
+                    const int next = places.next(rank),
+                              to = by_turns ? next % places.servers : places.processes[static_cast<size_t>(next)].server;
+                    const Color color = to != server ? data::orange : data::green;
+                    if (left + 20 > r.right()) return;
+                    ui.circle({left + 9, at + 16}, 9, color);
+                    ui.text(left + 9, at + 20.5f, std::to_string(rank),
+                            {.size = 12, .color = text_on(color), .align = Align::center, .weight = 700});
+                    left += 21;
+                }
+                left += 14;
+            }
+        };
+        hops(r.y + 44, "server by server", places.hops_over_network(), false);
+        hops(r.y + 92, "turn by turn", places.hops_turn_by_turn(), true);
+    }
+
+    static void draw_legend(Ui& ui, bool meeting, float x, float y, float right) {
+        const auto next = [&](Color color, bool dash, std::string_view words) {
+            if (x + ui.text_width(words, {.size = 13}) + 50 < right) x = ui.legend_line(x, y, color, dash, words);
+        };
+        next(data::sky, false, "process to its GPU");
+        if (meeting) return next(data::purple, true, "to the meeting");
+        next(data::green, false, "ring inside a server");
+        next(data::orange, false, "ring over the network");
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_processes_view() {
+    return std::make_unique<ProcessesView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,40 @@
+// One program in several modes (eager, graph, fused): when the host calls and when the GPU works in the last step of each,
+// on one clock that begins with the step, and what a step takes in calls, kernels and bytes.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lockstep::scene {
+struct TapeRun;
+}
+
+namespace lockstep::gui {
+
+struct Snapshot;
+
+struct ModeSpan {
+    std::string name, phase;
+    double begin = 0, end = 0;
+};
+struct ModeTimes {
+    std::string mode;                      // "eager"
+    std::vector<ModeSpan> calls, kernels;  // of the host; of the GPU
+    double calls_us = 0, kernels_us = 0, step_us = 0;
+    double bytes = -1;  // that the launches read and write; -1: not counted
+    double loss = 0;
+    bool replayed = false;
+    int launches() const { return static_cast<int>(kernels.size()); }
+    double idle_us() const { return step_us > kernels_us ? step_us - kernels_us : 0; }  // of the GPU
+};
+ModeTimes mode_times(const scene::TapeRun& run);
+// Of the program on show and of those that stand beside it, eager first, fused last.
+std::vector<ModeTimes> modes_shown(const Snapshot& snapshot);
+
+std::string modes_headline(const std::vector<ModeTimes>& modes);
+std::string modes_difference(const std::vector<ModeTimes>& modes);
+std::string modes_caption(const std::vector<ModeTimes>& modes);
+std::string mode_words(const ModeTimes& mode);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,81 @@
+// A step in several modes: calls and kernels add up to the engine's own figures, the modes stand eager first, and the
+// picture reads at any size and tells nothing while a question is open.
+#include <tuple>
+
+#include "app/gui/views/training/mode_times.h"
+#include "core/scene/figures/figures.h"
+#include "core/scene/tape/tape_program.h"
+#include "tests/gui/desk.h"
+
+namespace gui_modes_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+
+TEST_CASE("calls, kernels, bytes and the whole step of a mode are the engine's figures") {
+    for (const char* mode : {"eager", "graph", "fused"}) {
+        INFO(mode);
+        const auto text =
+            scene::parse_tape(fmt::format("mode {}\nsteps 3\ninput x[32,32] = random\ninput y[32,32] = random\n"
+                                          "z = matmul_t(x, y)\ns = relu(z) * 2\n",
+                                          mode),
+                              "step.tape");
+        REQUIRE(text.ok());
+        const auto run = scene::run_tape(text.value(), {.device = "sim:v100"});
+        REQUIRE(run.ok());
+        const ModeTimes times = mode_times(*run.value());
+        const scene::SceneResult result{run.value()};
+        const auto figure = [&](const char* name) {
+            const auto value = scene::figure_of(result, std::string(name));
+            REQUIRE(value.ok());
+            return value.value();
+        };
+        CHECK(times.mode == mode);
+        CHECK(times.launches() == figure("launches"));
+        CHECK(times.calls_us == Approx(figure("dispatch_us")));
+        CHECK(times.kernels_us == Approx(figure("kernel_us")));
+        CHECK(times.step_us == Approx(figure("step_us")));
+        CHECK(times.bytes == figure("bytes_moved"));
+        CHECK(times.replayed == (std::string_view(mode) != "eager"));
+        for (const ModeSpan& kernel : times.kernels) {
+            CHECK(kernel.begin >= 0);
+            CHECK(kernel.end <= times.step_us + 1e-9);
+        }
+    }
+}
+
+TEST_CASE("the lesson's three modes stand on one axis, eager first, with one loss; a kernel can be picked") {
+    Desk desk({.lesson = "B11", .lesson_step = 9});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    const std::vector<ModeTimes> modes = modes_shown(*desk.session.snapshot());
+    REQUIRE(modes.size() == 3);
+    CHECK(modes[0].mode == "eager");
+    CHECK(modes[1].mode == "graph");
+    CHECK(modes[2].mode == "fused");
+    CHECK(modes[0].loss == modes[1].loss);
+    CHECK(modes[0].loss == modes[2].loss);
+    CHECK(modes[1].calls_us < modes[0].calls_us);
+    CHECK(modes[2].launches() < modes[1].launches());
+    CHECK(desk.shows("All 3 losses agree to the last bit"));
+    CHECK(desk.shell.describe("modes").find("eager: " + std::to_string(modes[0].launches()) + " launches") !=
+          std::string::npos);
+    for (const auto& [w, h, scale] :
+         {std::tuple{1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 2.0f}}) {
+        desk.size(w, h, scale);
+        desk.frames(3);
+        INFO(w << " x " << h << " at " << scale);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+    desk.size(1600, 1000, 1);
+    desk.shell.show_alone("modes");
+    desk.frames(3);
+    CHECK(desk.quads < 8000);
+    desk.key(KeyCode::down);
+    CHECK(desk.shows("graph, kernel 1 of "));
+    desk.session.learn.reveal_steps = 0;
+    CHECK(desk.shell.describe("modes").find("launches") == std::string::npos);
+}
+
+}  // namespace gui_modes_test
