@@ -185,6 +185,9 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "ranks", lesson({slot("curves", 480, 560, 300), slot("rows", 360, 560, 220)}), cycle, "curves", always},
         {learn, "workers", lesson({slot("workers", 640, 640, 420), slot("rows", 200, 560, 190)}), cycle, "workers", always},
         {learn, "formats", lesson({slot("formats", 700, 560, 380)}), instruction, "formats"},
+        {learn, "scores",
+         lesson({slot("scores", 560, 560, 400), row(316, {slot("program", 440, 400, 220), slot("kernels", 696, 640, 180)})}),
+         node, "scores"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks

@@ -45,6 +45,7 @@ constexpr LessonView views[] = {
     {"mesh", "devices of a mesh and the parts that they hold"},
     {"network", "the links between nodes"},
     {"formats", "types of numbers: their bits, their range, and what a number becomes in each"},
+    {"scores", "attention: a score and a share for each query and key, and one row tile by tile"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };
