@@ -188,6 +188,16 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "scores",
          lesson({slot("scores", 560, 560, 400), row(316, {slot("program", 440, 400, 220), slot("kernels", 696, 640, 180)})}),
          node, "scores"},
+        {learn, "convolution", lesson({slot("convolution", 580, 560, 400), with_source(296, slot("warp", 576, 400, 250))}),
+         instruction, "convolution"},
+        {learn, "convolution_layer",
+         lesson({slot("convolution", 560, 560, 400),
+                 row(316, {slot("program", 440, 400, 220), slot("kernels", 696, 640, 180)})}),
+         node, "convolution"},
+        {learn, "convolution_training",
+         lesson(
+             {row(330, {slot("curves", 560, 380, 290), slot("batch", 576, 380, 290)}), slot("convolution", 546, 560, 400)}),
+         kernel, "convolution"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks

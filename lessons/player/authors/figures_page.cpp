@@ -46,6 +46,9 @@ constexpr LessonView views[] = {
     {"network", "the links between nodes"},
     {"formats", "types of numbers: their bits, their range, and what a number becomes in each"},
     {"scores", "attention: a score and a share for each query and key, and one row tile by tile"},
+    {"convolution", "a kernel's convolution: windows, patches, product, and the same as one matrix"},
+    {"convolution_layer", "the same of a tensor program's layer"},
+    {"convolution_training", "the same of a training run's first layer, below its curves and batch"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };
