@@ -198,6 +198,14 @@ std::vector<SceneRow> rows_of_learn() {
          lesson(
              {row(330, {slot("curves", 560, 380, 290), slot("batch", 576, 380, 290)}), slot("convolution", 546, 560, 400)}),
          kernel, "convolution"},
+        {learn, "products", lesson({slot("products", 580, 560, 400), with_source(296, slot("warp", 576, 400, 250))}),
+         instruction, "products"},
+        {learn, "products_layer",
+         lesson(
+             {slot("products", 560, 560, 400), row(316, {slot("program", 440, 400, 220), slot("kernels", 696, 640, 180)})}),
+         node, "products"},
+        {learn, "products_training", lesson({slot("products", 640, 560, 420), slot("kernels", 236, 640, 180)}), cycle,
+         "products"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks

@@ -49,6 +49,9 @@ constexpr LessonView views[] = {
     {"convolution", "a kernel's convolution: windows, patches, product, and the same as one matrix"},
     {"convolution_layer", "the same of a tensor program's layer"},
     {"convolution_training", "the same of a training run's first layer, below its curves and batch"},
+    {"products", "a kernel's matrix product: which row and column make an element"},
+    {"products_layer", "the same of a tensor program's products, also cut over GPUs by columns or rows"},
+    {"products_training", "the same of a training step in the tiles of its launches, above its kernels"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };
