@@ -206,6 +206,11 @@ std::vector<SceneRow> rows_of_learn() {
          node, "products"},
         {learn, "products_training", lesson({slot("products", 640, 560, 420), slot("kernels", 236, 640, 180)}), cycle,
          "products"},
+        {learn, "llama_block", lesson({slot("llama_block", 640, 560, 440), slot("kernels", 236, 640, 180)}), node,
+         "llama_block"},
+        {learn, "dials",
+         lesson({slot("dials", 560, 560, 400), row(316, {slot("program", 440, 400, 220), slot("kernels", 696, 640, 180)})}),
+         node, "dials"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks

@@ -52,6 +52,8 @@ constexpr LessonView views[] = {
     {"products", "a kernel's matrix product: which row and column make an element"},
     {"products_layer", "the same of a tensor program's products, also cut over GPUs by columns or rows"},
     {"products_training", "the same of a training step in the tiles of its launches, above its kernels"},
+    {"llama_block", "a Llama's block: its parts with shapes, parameters and arithmetic"},
+    {"dials", "rotary positions: pairs of numbers as arrows that turn with their place"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };
