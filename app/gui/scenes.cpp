@@ -211,6 +211,9 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "dials",
          lesson({slot("dials", 560, 560, 400), row(316, {slot("program", 440, 400, 220), slot("kernels", 696, 640, 180)})}),
          node, "dials"},
+        {learn, "slopes",
+         lesson({row(480, {slot("program", 480, 400, 220), slot("slopes", 656, 480, 300)}), slot("graph", 400, 760, 300)}),
+         node, "slopes"},
         {learn, "seeds", lesson({slot("seeds", 560, 560, 330), slot("graph", 320, 760, 300)}), kernel, "seeds"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn

@@ -57,6 +57,7 @@ namespace lockstep::gui {
     VIEW(make_products_view, "products", "Matrix product: rows, columns, elements", training, 300)        \
     VIEW(make_llama_block_view, "llama_block", "Llama block", training, 320)                              \
     VIEW(make_dials_view, "dials", "Rotary positions", training, 300)                                     \
+    VIEW(make_slopes_view, "slopes", "gradcheck by element", training, 260)                               \
     VIEW(make_seeds_view, "seeds", "Accuracy by seed", training, 260)                                     \
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
     VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \

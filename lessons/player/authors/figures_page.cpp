@@ -54,6 +54,7 @@ constexpr LessonView views[] = {
     {"products_training", "the same of a training step in the tiles of its launches, above its kernels"},
     {"llama_block", "a Llama's block: its parts with shapes, parameters and arithmetic"},
     {"dials", "rotary positions: pairs of numbers as arrows that turn with their place"},
+    {"slopes", "gradcheck by element: backward beside the measured slope, with the graph"},
     {"seeds", "accuracies of runs that differ by their seed, with their means"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
