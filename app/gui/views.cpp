@@ -54,6 +54,13 @@ namespace lockstep::gui {
     VIEW(make_number_formats_view, "formats", "Number formats", training, 300, 17)                        \
     VIEW(make_norms_view, "norms", "Batch norm across ranks", training, 440, 22)                          \
     VIEW(make_modes_view, "modes", "One step in several modes", training, 420, 23)                        \
+    VIEW(make_scores_view, "scores", "Attention: who looks at whom", training, 300)                       \
+    VIEW(make_convolution_view, "convolution", "Convolution: window, patches, product", training, 300)    \
+    VIEW(make_products_view, "products", "Matrix product: rows, columns, elements", training, 300)        \
+    VIEW(make_llama_block_view, "llama_block", "Llama block", training, 320)                              \
+    VIEW(make_dials_view, "dials", "Rotary positions", training, 300)                                     \
+    VIEW(make_slopes_view, "slopes", "gradcheck by element", training, 260)                               \
+    VIEW(make_seeds_view, "seeds", "Accuracy by seed", training, 260)                                     \
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
     VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \
     VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \

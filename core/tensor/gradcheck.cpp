@@ -64,18 +64,19 @@ GradcheckResult gradcheck(Heap& heap, const GradcheckFunction& function, const s
             const double numeric = (above - below) / (up - down), backward = exact.gradients[input][i];
             const double error = std::abs(backward - numeric) / (options.absolute + options.relative * std::abs(numeric));
             ++result.compared;
+            GradcheckPair pair{inputs[input].name, {}, backward, numeric, error};
+            auto left = static_cast<int64_t>(i);
+            for (int64_t stride : strides_of(inputs[input].shape)) {
+                pair.at.push_back(left / stride);
+                left %= stride;
+            }
+            result.pairs.push_back(pair);
             if (error <= 1) {  // false for NaN
                 result.worst = std::max(result.worst, error);
                 continue;
             }
             result.worst = std::isnan(error) ? error : std::max(result.worst, error);
-            GradcheckMismatch mismatch{exact.op, inputs[input].name, {}, backward, numeric};
-            auto left = static_cast<int64_t>(i);
-            for (int64_t stride : strides_of(inputs[input].shape)) {
-                mismatch.at.push_back(left / stride);
-                left %= stride;
-            }
-            result.mismatches.push_back(std::move(mismatch));
+            result.mismatches.push_back({exact.op, inputs[input].name, std::move(pair.at), backward, numeric});
         }
     }
     return result;

@@ -31,7 +31,16 @@ struct GradcheckMismatch {
     double backward = 0, numeric = 0;
 };
 
+struct GradcheckPair {  // one element that was tried
+    std::string input;
+    Shape at;
+    double backward = 0, numeric = 0;
+    double error = 0;  // disagreement in units of the tolerance; above 1, or no number: they differ
+    bool agree() const { return error <= 1; }
+};
+
 struct GradcheckResult {
+    std::vector<GradcheckPair> pairs;  // all that were compared, input by input
     std::vector<GradcheckMismatch> mismatches;
     int64_t compared = 0;
     double worst = 0;  // disagreement in units of the tolerance

@@ -298,6 +298,26 @@ TEST_CASE("training runs are told by their curves") {
     }
 }
 
+TEST_CASE("a run with several seeds is as many runs, and its figures are their mean") {
+    const auto specs =
+        parse_training("linear_regression steps=6 batch=32 lr=0.1 seeds=3 name=small; lr=0.2 name=large", {}, 3);
+    REQUIRE(specs.ok());
+    REQUIRE(specs.value().size() == 6);
+    CHECK(specs.value()[1].name == "small_2");
+    CHECK(specs.value()[1].options.seed == 4);
+    CHECK(specs.value()[3].name == "large_1");
+    CHECK(specs.value()[3].options.seed == 3);
+    const auto runs = run_training(specs.value(), {.gpu = "teaching"});
+    REQUIRE(runs.ok());
+    const auto figure = [&](const std::string& name) { return figure_of(runs.value(), name).value(); };
+    CHECK(figure("loss@curve:small_1") != figure("loss@curve:small_2"));
+    CHECK(figure("loss@curve:large") ==
+          Approx((figure("loss@curve:large_1") + figure("loss@curve:large_2") + figure("loss@curve:large_3")) / 3));
+    CHECK(figure("loss") == figure("loss@curve:small_1"));
+    CHECK(!figure_of(runs.value(), std::string("loss@curve:small_4")).ok());
+    CHECK(!parse_training("mlp steps=2 seeds=6", {}, 1).ok());
+}
+
 TEST_CASE("cheaper forms are told by the rows of their table") {
     const Result<TrainingRuns> runs =
         run_cheaper("cheaper int8 mlp steps=20 test=100", {"lesson.md", 1, 1}, 3, {.keep_values = false});

@@ -192,8 +192,21 @@ Result<double> figure_of(const TrainingRuns& training, const FigureName& name) {
         std::replace(known.back().begin(), known.back().end(), ' ', '_');
         if (known.back() == curve) run = &trained;
     }
+    const auto of_run = [&](const TrainedRun& one) {
+        return measure ? measured(one, name) : figure_among<TrainedRun>(run_rows, one, name, "a training run");
+    };
+    double sum = 0;
+    size_t seeds = 0;  // of a row that was run with several: the mean of its runs
+    for (size_t i = 0; run == nullptr && i < training.runs.size(); ++i)
+        if (training.runs[i].spec.seeds > 1 && known[i].substr(0, known[i].rfind('_')) == curve) {
+            const Result<double> one = of_run(training.runs[i]);
+            if (!one) return one;
+            sum += one.value();
+            ++seeds;
+        }
+    if (seeds > 0) return sum / static_cast<double>(seeds);
     if (!run) return Diagnostic{fmt::format("no run is called '{}'; there are {}", curve, fmt::join(known, ", "))};
-    return measure ? measured(*run, name) : figure_among<TrainedRun>(run_rows, *run, name, "a training run");
+    return of_run(*run);
 }
 
 }  // namespace lockstep::scene

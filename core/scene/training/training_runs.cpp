@@ -24,7 +24,8 @@ namespace lockstep::scene {
 namespace {
 
 constexpr int64_t most_training_steps = 2000;
-constexpr size_t most_training_runs = 8;
+constexpr size_t most_training_runs = 8, most_with_seeds = 24;
+constexpr int64_t most_seeds = 5;
 
 // What a scene says of a run beside the options that every run has.
 std::string set_of_scene(TrainingSpec& spec, const std::string& key, const std::string& value) {
@@ -43,6 +44,7 @@ std::string set_of_scene(TrainingSpec& spec, const std::string& key, const std::
         spec.target = number;
         return is_number ? "" : "target is a number";
     }
+    if (key == "seeds") return whole(spec.seeds, 1, most_seeds);
     int64_t timed = 0;
     const std::string wrong = whole(timed, 0, 1);
     spec.timed = timed == 1;
@@ -56,7 +58,7 @@ std::string set_training(TrainingSpec& spec, const std::string& word) {
     if (value.empty()) return fmt::format("'{}' has no value: {}=...", key, key);
     if (const nn::TrainingOption* row = nn::training_option_of_scene(key)) return set_in_scene(spec.options, *row, value);
     if (key == "name") return spec.name = value, "";
-    std::vector<std::string> keys = {"name", "steps", "test", "target", "timed"};
+    std::vector<std::string> keys = {"name", "steps", "test", "target", "timed", "seeds"};
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) return set_of_scene(spec, key, value);
     for (const nn::TrainingOption& row : nn::training_options())
         if (!row.in_scene.empty()) keys.emplace_back(row.in_scene);
@@ -86,7 +88,7 @@ class KnownRuns {
     }
 
   private:
-    static constexpr size_t most_runs = 24, most_parameters = 500'000;
+    static constexpr size_t most_runs = 48, most_parameters = 500'000;
     std::mutex mutex_;
     std::map<std::string, std::shared_ptr<const Known>> runs_;
 };
@@ -123,6 +125,7 @@ nn::StepRecord step_again(std::span<const float> parameters, const TrainingSpec&
 
 Result<std::vector<TrainingSpec>> parse_training(const std::string& text, const SourceLocation& where, uint64_t seed) {
     std::vector<TrainingSpec> specs;
+    size_t asked = 0;
     std::string all = text;
     int line = where.line;
     std::istringstream lines(all);
@@ -151,8 +154,14 @@ Result<std::vector<TrainingSpec>> parse_training(const std::string& text, const 
             for (; !word.empty(); words >> word ? void() : word.clear())
                 if (const std::string wrong = set_training(spec, word); !wrong.empty()) return bad(wrong);
             if (spec.name.empty()) spec.name = fmt::format("lr_{:g}", spec.options.learning_rate);
-            specs.push_back(std::move(spec));
-            if (specs.size() > most_training_runs) return bad(fmt::format("at most {} runs", most_training_runs));
+            if (++asked > most_training_runs) return bad(fmt::format("at most {} runs", most_training_runs));
+            if (specs.size() + static_cast<size_t>(spec.seeds) > most_with_seeds)
+                return bad(fmt::format("at most {} runs with all their seeds", most_with_seeds));
+            const std::string name = spec.name;
+            for (int64_t i = 0; i < spec.seeds; ++i, ++spec.options.seed) {
+                if (spec.seeds > 1) spec.name = fmt::format("{}_{}", name, i + 1);
+                specs.push_back(spec);
+            }
         }
     }
     if (specs.empty()) return Diagnostic{"train: the model's name is missing", where, text};

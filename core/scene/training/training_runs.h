@@ -3,10 +3,11 @@
 //   train = run { ";" run }, or the name of a file *.train with a run a line ("#" begins a comment)
 //   run   = MODEL { key "=" value } of the first; the others say only what differs: { key "=" value }
 //   keys  = name data batch lr steps optimizer schedule momentum weight_decay clip warm_up scale noise seed test target
-//           dtype (f32, f16, bf16) loss_scale timed
+//           dtype (f32, f16, bf16) loss_scale timed seeds
 // Without steps: one step, timed on the lesson's GPU. With steps: on the host; `test=N` measures on N held-out examples
 // after the last step, `target=X` ends nothing but says when the mean of five losses first was X or less, and `timed=1` runs
-// the first run's last step again on the modelled GPU, so that its kernels can be opened.
+// the first run's last step again on the modelled GPU, so that its kernels can be opened. `seeds=3` makes three runs of one,
+// NAME_1 to NAME_3, with the seed and the next ones; figures@curve:NAME are then their mean.
 #pragma once
 #include <functional>
 #include <memory>
@@ -28,6 +29,7 @@ struct TrainingSpec {
     int64_t test = 0;
     double target = 0;
     bool timed = false;
+    int64_t seeds = 1;  // of the row: how many runs it is
 };
 // Throws nothing; a Diagnostic names the setting.
 Result<std::vector<TrainingSpec>> parse_training(const std::string& text, const SourceLocation& where, uint64_t seed);

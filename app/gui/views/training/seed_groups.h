@@ -1,0 +1,23 @@
+// Runs that differ by their seed alone, as groups: "SGD 1", "SGD 2" and "SGD 3" are one. Their accuracies and the mean of
+// their losses. Tested without a window.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/gui/session.h"
+
+namespace lockstep::gui {
+
+struct SeedGroup {
+    std::string name;                // "SGD"
+    std::vector<double> accuracies;  // 0..1, of unseen examples, a run each
+    std::vector<double> loss;        // by step, the mean over the runs; as long as the shortest
+    size_t runs = 0;
+    double mean() const;
+    double low() const;
+    double high() const;
+};
+std::vector<SeedGroup> seed_groups(std::span<const Curve> curves);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,219 @@
+// Runs by seed: a dot a run at what it reads of unseen examples, a bar at the mean of those that differ by their seed alone;
+// beside it the mean of their losses. What one seed would have told by chance is seen at once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/view.h"
+#include "app/gui/views/training/seed_groups.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::string_view seeds_title = "Accuracy by seed";
+constexpr std::string_view seeds_hidden = "The runs have ended; what they read waits for your answer.";
+
+Color seed_color(size_t group) {
+    constexpr Color colors[] = {data::orange, data::sky, data::green, data::purple, data::yellow, data::vermillion};
+    return colors[group % std::size(colors)];
+}
+
+class SeedsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const std::vector<SeedGroup> groups = told_groups(*snapshot);
+        if (groups.empty()) {
+            const Rect body = ui.panel(area, {.title = seeds_title});
+            return ui.say_nothing_yet(body, "No runs have been measured.",
+                                      "Dots appear where training runs are measured on examples that they have not seen.");
+        }
+        const bool hidden = session.learn.reveal_steps >= 0;
+        const std::string caption = hidden ? std::string(seeds_hidden) : caption_of(groups);
+        const Rect body = ui.panel(
+            area, {.title = seeds_title,
+                   .right = fmt::format("{} runs, {} group{}", count(groups), groups.size(), groups.size() == 1 ? "" : "s"),
+                   .badge = Provenance::executed,
+                   .caption = caption});
+        if (hidden) {
+            ui.dashed({body.x, body.y + 4, body.w, 42}, ui.theme->ink3, 3, 3);
+            ui.text(body.x + body.w / 2, body.y + 30, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return;
+        }
+        float y = body.y;
+        if (body.h > 230) {
+            ui.text(body.x, y + 20, headline_of(groups), {.size = 20, .weight = 700, .width = body.w});
+            y += 36;
+        }
+        const Rect room{body.x, y, body.w, body.bottom() - 26 - y};
+        const bool losses = room.w > 720;
+        const float left = losses ? room.w * 0.55f : room.w;
+        draw_dots(ui, groups, {room.x, room.y, left, room.h});
+        if (losses) draw_losses(ui, groups, {room.x + left + 40, room.y, room.w - left - 40, room.h});
+        const float at = body.bottom() - 6;
+        ui.ring({body.x + 7, at - 4}, 5, ui.theme->ink2, 1.5f);
+        float x = ui.text(body.x + 20, at, "a seed", {.size = 13, .color = ui.theme->ink2}) + 24;
+        ui.rect({x, at - 6, 20, 4}, ui.theme->ink2);
+        ui.text(x + 26, at, "mean", {.size = 13, .color = ui.theme->ink2});
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const std::vector<SeedGroup> groups = told_groups(*snapshot);
+        if (groups.empty()) return "Accuracy by seed: no runs have been measured.\n";
+        if (session.learn.reveal_steps >= 0) return fmt::format("{}\n  {}\n", seeds_title, seeds_hidden);
+        std::string text = fmt::format("{} (executed)\n  {}\n", seeds_title, headline_of(groups));
+        for (const SeedGroup& group : groups) {
+            text += fmt::format("  {}: mean {:.1f} %, seeds", group.name, 100 * group.mean());
+            for (const double one : group.accuracies) text += fmt::format(" {:.1f}", 100 * one);
+            text += "\n";
+        }
+        return text + "  " + caption_of(groups) + "\n";
+    }
+
+  private:
+    static std::vector<SeedGroup> told_groups(const Snapshot& snapshot) {
+        std::vector<SeedGroup> groups = seed_groups(snapshot.training.curves);
+        std::erase_if(groups, [](const SeedGroup& group) { return group.accuracies.empty(); });
+        return groups;
+    }
+    static size_t count(const std::vector<SeedGroup>& groups) {
+        size_t runs = 0;
+        for (const SeedGroup& group : groups) runs += group.accuracies.size();
+        return runs;
+    }
+    static std::string headline_of(const std::vector<SeedGroup>& groups) {
+        const auto by_mean = [](const SeedGroup& a, const SeedGroup& b) { return a.mean() < b.mean(); };
+        const auto [worst, best] = std::minmax_element(groups.begin(), groups.end(), by_mean);
+        if (groups.size() == 1) return fmt::format("{} reads {:.1f} % on average", best->name, 100 * best->mean());
+        return fmt::format("{} reads {:.1f} % on average, {} {:.1f} %", best->name, 100 * best->mean(), worst->name,
+                           100 * worst->mean());
+    }
+    static std::string caption_of(const std::vector<SeedGroup>& groups) {
+        const auto widest = std::max_element(groups.begin(), groups.end(), [](const SeedGroup& a, const SeedGroup& b) {
+            return a.high() - a.low() < b.high() - b.low();
+        });
+        const size_t seeds = groups.front().accuracies.size();
+        std::string text = fmt::format("Means of {} seed{}. Seeds of {} differ by {:.1f} points", seeds,
+                                       seeds == 1 ? "" : "s", widest->name, 100 * (widest->high() - widest->low()));
+        // Whether some seeds of two groups lie the other way round than their means.
+        for (const SeedGroup& a : groups)
+            for (const SeedGroup& b : groups)
+                if (a.mean() > b.mean() && a.low() < b.high())
+                    return text + fmt::format("; one seed alone could have put {} before {}.", b.name, a.name);
+        return text + ": less than lies between the groups.";
+    }
+
+    static void draw_dots(Ui& ui, const std::vector<SeedGroup>& groups, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const float head = ui.text(r.x, r.y + 14, "Accuracy", {.size = 14, .weight = 600});
+        ui.text(head + 8, r.y + 14, "% of unseen examples",
+                {.size = 13, .color = theme.quiet, .width = r.right() - head - 8});
+        double low = 1, high = 0;
+        for (const SeedGroup& group : groups) low = std::min(low, group.low()), high = std::max(high, group.high());
+        low = std::max(0.0, std::floor(low * 10 - 0.2) / 10);
+        high = std::min(1.0, std::ceil(high * 10 + 0.2) / 10);
+        const Rect plot{r.x + 36, r.y + 34, r.w - 36, r.h - 34 - 40};
+        if (plot.h < 40 || plot.w < 80) return;
+        const auto y_of = [&](double value) {
+            return plot.bottom() - plot.h * static_cast<float>((value - low) / (high - low));
+        };
+        const double step = high - low > 0.55 ? 0.2 : 0.1;
+        for (double mark = low; mark < high + 0.01; mark += step) {
+            ui.line({plot.x, y_of(mark)}, {plot.right(), y_of(mark)}, theme.grid);
+            ui.text(plot.x - 8, y_of(mark) + 4, fmt::format("{:.0f}", 100 * mark),
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        }
+        const float column = plot.w / static_cast<float>(groups.size());
+        for (size_t g = 0; g < groups.size(); ++g) {
+            const SeedGroup& group = groups[g];
+            const float middle = plot.x + column * (static_cast<float>(g) + 0.5f), mean = y_of(group.mean());
+            ui.rect({middle - 22, mean - 2, 44, 4}, seed_color(g));
+            const auto seeds = static_cast<float>(group.accuracies.size());
+            for (size_t s = 0; s < group.accuracies.size(); ++s) {
+                const float x = middle + (seeds > 1 ? (static_cast<float>(s) / (seeds - 1) - 0.5f) * 34 : 0);
+                const Point at{x, y_of(group.accuracies[s])};
+                ui.circle(at, 5, theme.panel);
+                ui.ring(at, 5, seed_color(g), 2);
+                if (ui.hovered({at.x - 8, at.y - 8, 16, 16}))
+                    ui.tooltip(fmt::format("{}, run {}: {:.1f} %", group.name, s + 1, 100 * group.accuracies[s]));
+            }
+            const std::string text = fmt::format("{:.1f}", 100 * group.mean());
+            if (column > 110)
+                ui.text(middle + 32, mean + 5, text, {.size = 16, .weight = 700});
+            else
+                ui.text(middle, std::min(y_of(group.low()) + 24, plot.bottom() - 2), text,
+                        {.size = 13, .align = Align::center, .weight = 700});
+            draw_name(ui, group.name, middle, plot.bottom() + 18, column - 8);
+        }
+    }
+    // On two lines where it does not fit on one.
+    static void draw_name(Ui& ui, const std::string& name, float middle, float y, float width) {
+        const TextStyle style{.size = 13, .align = Align::center, .weight = 600};
+        TextStyle fitted = style;
+        fitted.width = width;
+        const size_t space = name.rfind(' ');
+        if (ui.text_width(name, style) <= width || space == std::string::npos) {
+            const float w = std::min(width, ui.text_width(name, style));
+            fitted.align = Align::left;
+            ui.text(middle - w / 2, y, name, fitted);
+            return;
+        }
+        for (const auto& [part, line] : {std::pair{name.substr(0, space), 0.0f}, std::pair{name.substr(space + 1), 17.0f}}) {
+            const float w = std::min(width, ui.text_width(part, style));
+            fitted.align = Align::left;
+            ui.text(middle - w / 2, y + line, part, fitted);
+        }
+    }
+
+    static void draw_losses(Ui& ui, const std::vector<SeedGroup>& groups, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const float head = ui.text(r.x, r.y + 14, "Loss", {.size = 14, .weight = 600});
+        ui.text(head + 8, r.y + 14, "mean over the seeds, from first step to last",
+                {.size = 13, .color = theme.quiet, .width = r.right() - head - 8});
+        double most = 0;
+        for (const SeedGroup& group : groups)
+            for (const double loss : group.loss)
+                if (std::isfinite(loss)) most = std::max(most, loss);
+        most = std::min(most, 4.0);
+        if (!(most > 0)) return;
+        const Rect plot{r.x + 36, r.y + 34, r.w - 36 - 8, r.h - 34 - 40};
+        if (plot.h < 40) return;
+        const double step = most > 2.5 ? 1 : 0.5;
+        const auto y_of = [&](double loss) {
+            return plot.bottom() - plot.h * static_cast<float>(std::clamp(loss / most, 0.0, 1.0));
+        };
+        for (double mark = 0; mark <= most; mark += step) {
+            ui.line({plot.x, y_of(mark)}, {plot.right(), y_of(mark)}, theme.grid);
+            ui.text(plot.x - 8, y_of(mark) + 4, fmt::format("{:.1f}", mark),
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        }
+        for (size_t g = 0; g < groups.size(); ++g) {
+            std::vector<Point> line;
+            const size_t steps = groups[g].loss.size();
+            for (size_t i = 0; i < steps; ++i)
+                if (std::isfinite(groups[g].loss[i]))
+                    line.push_back(
+                        {plot.x + plot.w * (steps > 1 ? static_cast<float>(i) / static_cast<float>(steps - 1) : 0),
+                         y_of(groups[g].loss[i])});
+            if (line.size() > 1) ui.polyline(line, seed_color(g), 2.5f, g % 2 == 1 ? 7.0f : 0.0f, g % 2 == 1 ? 4.0f : 0.0f);
+        }
+        ui.text(plot.x, plot.bottom() + 18, "first", {.size = 12, .color = theme.quiet});
+        ui.text(plot.right(), plot.bottom() + 18, "last", {.size = 12, .color = theme.quiet, .align = Align::right});
+        float y = plot.y + 14;  // the legend, where the lines have fallen
+        for (size_t g = 0; g < groups.size() && y < plot.bottom() - 10; ++g, y += 20) {
+            const float w = ui.text_width(groups[g].name, {.size = 13});
+            ui.legend_line(plot.right() - w - 34, y, seed_color(g), g % 2 == 1, groups[g].name);
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_seeds_view() {
+    return std::make_unique<SeedsView>();
+}
+
+}  // namespace lockstep::gui

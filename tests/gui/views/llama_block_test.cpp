@@ -1,0 +1,112 @@
+// A Llama block's counts are those of the model's modules and of the tape, rotary positions turn as the engine turns them,
+// and the lesson's pictures read at any size and keep counts to themselves until they are asked.
+#include <cmath>
+
+#include "app/gui/views/training/llama_block_data.h"
+#include "tests/gui/lesson_desk.h"
+
+namespace gui_llama_block_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+
+TEST_CASE("a Llama block's parts hold all of its parameters, and its products do what their shapes say") {
+    for (const char* name : {"llama3-8b", "llama3-70b", "llama3-405b"}) {
+        INFO(name);
+        const nn::ModelShape& shape = *nn::find_shape(name);
+        const LlamaBlock block = llama_block(shape, 8192);
+        REQUIRE(block.parts.size() == 9);
+        int64_t parameters = 0;
+        for (const BlockPart& part : block.parts) parameters += part.parameters;
+        CHECK(parameters == block.block_parameters);
+        CHECK(block.parameters(true) + block.parameters(false) == block.block_parameters);
+        CHECK(block.all_parameters() == nn::parameters_of(shape));
+    }
+    const LlamaBlock block = llama_block(*nn::find_shape("llama3-8b"), 8192);
+    CHECK(block.parts[6].parameters == 2 * int64_t{4096} * 14336);
+    CHECK(block.parts[6].operations == Approx(4.0 * 8192 * 4096 * 14336));
+    CHECK(block.parts[3].operations == Approx(0.55e12).epsilon(0.01));
+    CHECK(block.operations() == Approx(4.12e12).epsilon(0.01));
+    CHECK(block.cache_bytes() == 131072);
+}
+
+TEST_CASE("the lesson's own block has the parameters of its tape, and its products' arithmetic") {
+    const auto lesson = lessons::lesson_named("B07");
+    REQUIRE(lesson.ok());
+    const auto ran = scene::run_scene(lesson.value(), lesson.value().steps.front().scenes.front(), {});
+    REQUIRE(ran.ok());
+    const auto tape = ran.value().as<scene::TapeRun>();
+    const auto own = recorded_block(*tape->step);
+    REQUIRE(own);
+    CHECK(own->places == 8);
+    const LlamaBlock block = llama_block(own->shape, own->places);
+    CHECK(block.block_parameters == tape->parameters);
+    CHECK(block.table_parameters == 0);
+    double products = 0, derived = 0;
+    for (const nn::GraphNode& node : tape->step->nodes)
+        if (node.op == "matmul")
+            products += 2.0 * static_cast<double>(node.value->size()) *
+                        static_cast<double>(tape->step->nodes[static_cast<size_t>(node.inputs[0])].shape.back());
+    for (const BlockPart& part : block.parts)
+        if (part.kind == BlockPart::Kind::product) derived += part.operations;
+    CHECK(derived == products);
+}
+
+TEST_CASE("rotary positions turn as the engine turns them, and a product depends on the distance") {
+    const auto step = step_of(R"(
+input q[1,8] = random
+input k[1,8] = random
+at5 = rope(q, 5)
+near = sum(rope(q, 9) * rope(k, 4))
+far = sum(rope(q, 60) * rope(k, 55))
+)");
+    const auto turns = rope_turns(*step);
+    REQUIRE(turns.size() == 5);
+    const double base = rope_base(*step, turns.front());
+    CHECK(base == Approx(10000).epsilon(1e-4));
+    for (const RopeTurn& turn : turns)
+        for (int64_t pair = 0; pair < turn.pairs(); ++pair) {
+            const double angle = turn_of(pair, 8, base, static_cast<double>(turn.place));
+            const double a = static_cast<double>(turn.in[turn.first(pair)]),
+                         b = static_cast<double>(turn.in[turn.second(pair)]);
+            CHECK(static_cast<double>(turn.out[turn.first(pair)]) ==
+                  Approx(a * std::cos(angle) - b * std::sin(angle)).margin(1e-4));
+            CHECK(static_cast<double>(turn.out[turn.second(pair)]) ==
+                  Approx(a * std::sin(angle) + b * std::cos(angle)).margin(1e-4));
+        }
+    const auto meetings = rope_meetings(*step);
+    REQUIRE(meetings.size() == 2);
+    CHECK(meetings[0].name == "near");
+    CHECK(meetings[0].query.place == 9);
+    CHECK(meetings[0].product == Approx(meetings[1].product).margin(1e-4));
+}
+
+TEST_CASE("the lesson on the Llama block reads at any size and keeps counts to itself until they are asked") {
+    Desk desk({.lesson = "B07", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(said_by(desk, "llama_block").find("Gate, up and down hold 7") != std::string::npos);
+    reads_at_any_size(desk);
+    for (const int step : {2, 3, 4}) {
+        go_to(desk, step);
+        INFO("step " << step + 1);
+        reads_at_any_size(desk);
+    }
+    CHECK_FALSE(desk.shows("25 % of one pair"));
+    answer(desk, 4);
+    CHECK(desk.shows("25 % of one pair"));
+    go_to(desk, 7);  // the next step asks for the halves' shares
+    CHECK(said_by(desk, "llama_block").find("million") == std::string::npos);
+    CHECK_FALSE(desk.shows("81 %"));
+    reads_at_any_size(desk);
+    go_to(desk, 8);
+    CHECK_FALSE(desk.shows("81 %"));
+    answer(desk, 8);
+    CHECK(desk.shows("Gate, up and down hold 81 %"));
+    REQUIRE(desk.click_on("405B"));
+    CHECK_FALSE(desk.shows("billion"));  // the next question
+    reads_at_any_size(desk);
+}
+
+}  // namespace gui_llama_block_test
