@@ -32,9 +32,9 @@ TEST_CASE("the picture's arithmetic is the engine's, for any groups, weights and
         for (const int channels : {1, 3}) {
             INFO(groups << " groups, " << channels << " channels");
             const std::string list = channels == 1 ? "{2}" : "{2, 1, 1}", more = channels == 1 ? "{-0.5}" : "{-0.5, 0, 0}";
-            const NormGroups norm = norm_of(
-                fmt::format("param x[12,{0}] = random\nparam g = {1}\nparam b = {2}\nz = x * 3 + 1\ny = batch_norm(z, g, b, {3})\n",
-                            channels, list, more, groups));
+            const NormGroups norm = norm_of(fmt::format(
+                "param x[12,{0}] = random\nparam g = {1}\nparam b = {2}\nz = x * 3 + 1\ny = batch_norm(z, g, b, {3})\n",
+                channels, list, more, groups));
             CHECK(norm.groups == groups);
             CHECK(norm.channels == channels);
             REQUIRE(norm.examples() == 12);
