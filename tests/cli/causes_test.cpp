@@ -132,6 +132,9 @@ TEST_CASE("a tensor program that learns nothing is told which op stops its gradi
     CHECK(says(grown.err, "grown.tape:7:1: warning: the training diverged: from step 1 on the loss grew"));
     CHECK(says(grown.err, "advice: update 0.125: with it the loss goes from"));
     CHECK(lockstep_command("tape " + write("fine.tape", line + "0.1\n")).err.empty());
+    const Outcome crawling = lockstep_command("tape " + write("crawling.tape", line + "0.00000001\n"));
+    CHECK(says(crawling.err, "crawling.tape:7:1: warning: the updates of 1e-08 are too small: in 30 steps the loss went"));
+    CHECK(says(crawling.err, "advice: update 0.001: with it the loss goes to"));
     const Outcome broken =
         lockstep_command("tape lessons/B03_custom_operator/root.tape");  // an infinity that nothing led to
     CHECK(says(broken.err, "the first value that is not finite"));

@@ -126,6 +126,10 @@ TEST_CASE("A zip archive is read, and one that would write elsewhere or grow wit
     CHECK(json["submissions"][0]["submission"].get<std::string>().ends_with("alice"));
     CHECK(json["submissions"][0]["points"] == 1);
     CHECK(json["submissions"][1]["points"] == 0);
+    const std::string wide = write("wide.zip", zip_of({{"class/carol/order.host", "\xff\xfe_\x01"}}));
+    const auto unread = graded("--lesson A14 --exercise reorder --submission " + wide, 1);
+    const std::string sentence = unread["submissions"][0]["exercises"][0]["reasons"];
+    CHECK(sentence == "order.host: error: the file is UTF-16: save it as UTF-8");  // and no folder of this computer
     for (const std::string name : {"../order.host", "/tmp/order.host", "a\\order.host", "a/../../order.host"}) {
         const std::string bad = write("bad.zip", zip_of({{name, right_order()}}));
         const auto refused = graded("--lesson A14 --exercise reorder --submission " + bad, 1);

@@ -145,6 +145,28 @@ TEST_CASE("weights that are all zero stop the gradient, and equal ones keep unit
     CHECK(equal[0].name == "symmetry");
 }
 
+TEST_CASE("while a warm-up goes on nothing is said of a loss that does not fall yet") {
+    TrainerOptions options = own_options(model_named("lenet5"));
+    options.planned_steps = 100000;
+    CHECK(causes_of_run(options, 60).empty());
+}
+
+TEST_CASE("where the inputs are all zeros the advice is to look at the data") {
+    GraphNode x{.kind = GraphNode::Kind::input, .id = 0, .op = "", .name = "x", .shape = {1, 2}};
+    x.value = std::make_shared<std::vector<float>>(2, 0.0f);
+    GraphNode w{.kind = GraphNode::Kind::parameter, .id = 1, .op = "", .name = "w", .shape = {2, 1}};
+    w.requires_grad = true;
+    w.value = std::make_shared<std::vector<float>>(2, 0.5f);
+    w.gradient = std::make_shared<std::vector<float>>(2, 0.0f);
+    GraphNode y{.kind = GraphNode::Kind::op, .id = 2, .op = "matmul", .name = "y", .shape = {1, 1}, .inputs = {0, 1}};
+    y.value = std::make_shared<std::vector<float>>(1, 0.0f);
+    y.gradient = std::make_shared<std::vector<float>>(1, 1.0f);
+    const std::vector<GraphNode> nodes{x, w, y};
+    const auto cause = dead_gradients(nodes, 3);
+    REQUIRE(cause);
+    CHECK(cause->advice == "look at the data: where x is all zeros there is nothing to learn from");
+}
+
 TEST_CASE("units that never fire are counted, and a layer of them is named as what stops the gradient") {
     const std::vector<Cause> all = causes_of_run(spirals(0.5), 60, [](Trainer& trainer) {
         set(trainer, trainer.parameters()[1].name, -1000);  // the first layer's bias

@@ -218,7 +218,12 @@ TEST_CASE("a wrong argument says what is wrong and where") {
     CHECK(error_of("in:f32[8 rampp]") == "unknown fill 'rampp', did you mean 'ramp'? @10");
     CHECK(error_of("in:f32[8 ones]") == "unknown fill 'ones': a buffer is filled with zero, ramp, random or below N @10");
     CHECK(error_of("in:f32{1}=y.npy") ==
-          "unexpected '=y.npy' after the argument: a buffer that is written to a file is inout: or out: @10");
+          "unexpected '=y.npy' after the argument: values that come from a file are in:y.npy, which says their type and "
+          "number; a buffer that is written to a file is inout: or out: @10");
+    CHECK(error_of("in:f32[1024]=x.npy").find(": values that come from a file are in:x.npy, which says") !=
+          std::string::npos);
+    CHECK(error_of("in:f32=x.npy") == "a file says itself what type its values have: write in:x.npy @4");
+    CHECK(error_of("inout:i32=x.npy") == "a file says itself what type its values have: write inout:x.npy @7");
     CHECK(error_of("out:f32[8]{0}") ==
           "unexpected '{0}' after the argument: what a buffer holds stands in brackets, as in inout:f32[1024 zero] or "
           "inout:f32{1,2,3} @11");

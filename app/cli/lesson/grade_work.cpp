@@ -131,7 +131,11 @@ Result<std::string> text_of_answer(const Item& item) {
         !true_place.string().starts_with((folder / "").string()))
         return Diagnostic{
             fmt::format("{} is a link out of the submission: hand in the file itself", file.filename().string())};
-    return read_text(file, size_t{16} << 20);
+    const Result<std::string> text = read_text(file, size_t{16} << 20);
+    if (text) return text;
+    Diagnostic problem = text.error();
+    problem.where.file = file.filename().string();  // of an archive, whose folder here is nobody's business
+    return problem;
 }
 
 Graded judge_answer(const lessons::Lesson& lesson, const lessons::Exercise& exercise, const Item& item,

@@ -49,7 +49,9 @@ const Rule table[] = {
     {{"full-queues", "Too many memory instructions", "15 % of the warps' cycles", ours}, find_full_queues},
     {{"constants", "Lanes name different constants", "10 % of the warps' cycles", ours}, find_constants},
     {{"fences", "Memory fences", "10 % of the warps' cycles", ours}, find_fences},
-    {{"divergence", "Warps split at branches", "20 % of the lanes not in an instruction, 5 % of the branches split", ours},
+    {{"divergence", "Warps split at branches",
+      "20 % of the lanes not in an instruction, 5 % of the branches split; or 35 %, and one branch splits half of its warps",
+      ours},
      find_divergence},
     {{"barriers", "Waiting at barriers", "20 % of the warps' cycles", ours}, find_barriers},
     {{"fp64", "Double precision on few FP64 lanes", "20 % of the time of the FP64 pipe", ours}, find_fp64},
@@ -58,7 +60,8 @@ const Rule table[] = {
     {{"special-functions", "Special functions", "40 % of the time of their pipe", ours}, find_special},
     {{"conversions", "Conversions", "40 % of the time of their pipe", ours}, nullptr},
     {{"instruction-cache", "The code does not fit the instruction cache", "15 % of the warps' cycles", ours}, find_code},
-    {{"idle-tensor-cores", "Tensor cores idle in a product", "30 % of the instructions are multiply-adds", ours},
+    {{"idle-tensor-cores", "Tensor cores idle in a product",
+      "30 % of the instructions are multiply-adds; or 10 %, of two factors from shared memory", ours},
      find_idle_tensor_cores},
 };
 }  // namespace

@@ -159,7 +159,13 @@ void find_divergence(const Facts& facts, Findings& findings) {
     const auto lines =
         facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.divergent_branches > 0; },
                     [](const LineSum& line) { return line.sum.divergent_branches; });
-    if (lost < 0.2 || lines.empty() || facts.metric("divergent_branches") < 0.05 * facts.metric("branches")) return;
+    if (lost < 0.2 || lines.empty()) return;
+    // One branch in front of two long ways splits its warp once, and its loops' branches, which do not, are many.
+    const bool at_one = lost >= 0.35 && std::any_of(lines.front().pcs.begin(), lines.front().pcs.end(), [&](uint32_t pc) {
+                            const InstructionCounters& c = facts.result.instructions[pc];
+                            return 2 * c.divergent_branches >= c.branches;
+                        });
+    if (!at_one && facts.metric("divergent_branches") < 0.05 * facts.metric("branches")) return;
     const LineSum& line = lines.front();
     Finding finding = finding_at(facts, "divergence", line.place);
     finding.sentence = fmt::format(
@@ -271,6 +277,19 @@ void find_division(const Facts& facts, Findings& findings) {
     }
 }
 
+// By what most of them are between: numbers of two widths, as in __half2float, or integers and numbers.
+const char* words_of_conversions(const Facts& facts) {
+    uint64_t widths = 0, others = 0;
+    for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = facts.program.instructions[pc];
+        if (in.opcode == nullptr || in.opcode->name != "cvt" || is_double_conversion(in)) continue;
+        const bool widens = !is_integer(in.type) && !is_integer(in.destination_type);
+        (widens ? widths : others) += facts.result.instructions[pc].issues;
+    }
+    return widths > others ? "Conversions between half and single precision"
+                           : "Conversions between integers and floating-point numbers";
+}
+
 // Divisions and conversions to double take these units too, and have findings of their own.
 void find_special(const Facts& facts, Findings& findings) {
     const SpecialUse use = special_use(facts);
@@ -288,9 +307,8 @@ void find_special(const Facts& facts, Findings& findings) {
     finding.sentence = fmt::format(
         "{} keep the special function units busy {:.0f} % of the time: they have {:.3g} lanes for {:.3g} "
         "FP32 lanes.",
-        converts ? "Conversions between integers and floating-point numbers"
-                 : "Special functions (exp, log, sin, reciprocals, roots)",
-        100 * busy, facts.run.gpu.sub_cores * double(facts.run.gpu.sfu_lanes),
+        converts ? words_of_conversions(facts) : "Special functions (exp, log, sin, reciprocals, roots)", 100 * busy,
+        facts.run.gpu.sub_cores * double(facts.run.gpu.sfu_lanes),
         facts.run.gpu.sub_cores * double(facts.run.gpu.fp32_lanes));
     finding.evidence = fmt::format("pipe_xu {:.3g} %, normal below 40 %", 100 * all);
     finding.change =
@@ -319,6 +337,45 @@ void find_code(const Facts& facts, Findings& findings) {
     findings.push_back(finding);
 }
 
+namespace {
+// Multiply-adds both of whose factors were read from shared memory, as a product of tiles has them, and those of them whose
+// factors were halves. PTX has a register for each value, so the last one written in the text is the one that is meant.
+struct TileProducts {
+    uint64_t issues = 0, of_halves = 0;
+    Place place;
+};
+TileProducts tile_products(const Facts& facts) {
+    enum From : uint8_t { elsewhere, shared, shared_half };
+    std::map<int32_t, From> from;
+    TileProducts found;
+    uint64_t most = 0;
+    for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = facts.program.instructions[pc];
+        const auto of = [&](int32_t reg) {
+            const auto known = from.find(reg);
+            return known == from.end() ? elsewhere : known->second;
+        };
+        const bool loads = ptx::facts_of(in).access == ptx::Access::load && in.space == ptx::Space::shared;
+        const bool passes = in.opcode != nullptr && (in.opcode->name == "mov" || in.opcode->name == "cvt");
+        const auto is_half = [](ptx::Type type) { return type == ptx::Type::f16 || type == ptx::Type::bf16; };
+        const bool halves = is_half(in.type) || is_half(in.destination_type);
+        if (ptx::facts_of(in).counts == ptx::Counts::multiply_add && in.source[0] != in.source[1]) {
+            const From a = of(in.source[0]), b = of(in.source[1]);
+            if (const uint64_t issues = facts.result.instructions[pc].issues; a != elsewhere && b != elsewhere) {
+                found.issues += issues;
+                if (halves || (a == shared_half && b == shared_half)) found.of_halves += issues;
+                if (issues > most) most = issues, found.place = {in.file, in.line};
+            }
+        }
+        From made = loads ? shared : passes ? of(in.source[0]) : elsewhere;
+        if (made != elsewhere && in.opcode != nullptr && in.opcode->name == "cvt") made = halves ? shared_half : elsewhere;
+        for (const int32_t reg : in.destination)
+            if (reg != ptx::no_operand) from[reg] = made;
+    }
+    return found;
+}
+}  // namespace
+
 // A product in FP32 or FP16 on the ordinary lanes: multiply-adds are much of all that is issued, and what they take comes
 // from shared memory or is used several times a load.
 void find_idle_tensor_cores(const Facts& facts, Findings& findings) {
@@ -327,12 +384,16 @@ void find_idle_tensor_cores(const Facts& facts, Findings& findings) {
     const double singles = facts.metric("ffma"), halves = facts.metric("hfma");
     const double multiply_adds = std::max(singles, halves);
     const double all = static_cast<double>(facts.all.executed);
-    const bool half = halves > singles;
+    const TileProducts products = tile_products(facts);
+    const bool from_halves = halves <= singles && 2 * products.of_halves > products.issues;
+    const bool half = halves > singles || from_halves;
     if (!half && gpu.tf32_tensor_tflops <= 0) return;
-    if (all <= 0 || multiply_adds < 0.3 * all || facts.metric("pipe_fma") < 30) return;
     const double loads = static_cast<double>(facts.all.shared_requests + facts.all.requests) * 32;
-    if (loads <= 0 || multiply_adds < loads) return;
-    const double now = half ? double(gpu.fp16_tflops) : double(gpu.fp32_tflops),
+    const bool many = multiply_adds >= 0.3 * all && facts.metric("pipe_fma") >= 30 && multiply_adds >= loads;
+    // The simple product of tiles: two loads from shared memory a multiply-add, of what was loaded once for many threads.
+    const bool of_tiles = 10 * products.issues >= facts.slots && facts.all.shared_requests >= 4 * facts.all.requests;
+    if (all <= 0 || loads <= 0 || !(many || of_tiles)) return;
+    const double now = half && !from_halves ? double(gpu.fp16_tflops) : double(gpu.fp32_tflops),
                  then = half ? double(gpu.fp16_tensor_tflops) : double(gpu.tf32_tensor_tflops);
     if (now <= 0 || then <= now) return;
     const auto lines = facts.lines(
@@ -340,7 +401,8 @@ void find_idle_tensor_cores(const Facts& facts, Findings& findings) {
             return c.issues > 0 && ptx::facts_of(in).counts == ptx::Counts::multiply_add;
         },
         [](const LineSum& line) { return line.sum.issues; });
-    Finding finding = finding_at(facts, "idle-tensor-cores", lines.empty() ? Place{} : lines.front().place);
+    const Place place = !many && products.issues > 0 ? products.place : lines.empty() ? Place{} : lines.front().place;
+    Finding finding = finding_at(facts, "idle-tensor-cores", place);
     finding.sentence = fmt::format(
         "This looks like a product of matrices in {}, and the tensor cores, which do {:.3g} TFLOP/s to the "
         "{:.3g} of the lanes, stand idle.",

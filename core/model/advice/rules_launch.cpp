@@ -103,8 +103,12 @@ void find_tail(const Facts& facts, Findings& findings) {
     const double lost = 1 - waves / std::ceil(waves);
     if (lost < 0.1) return;
     Finding finding = finding_at(facts, "tail", {});
-    finding.sentence = fmt::format("The blocks make {:.3g} waves: in the last one {} of the GPU's {} places have a block.",
-                                   waves, shape.blocks % shape.places, shape.places);
+    const double whole = std::floor(waves);  // 1281 blocks for 1280 places are not "1 waves"
+    finding.sentence = fmt::format("The blocks make {}: in the last one {} of the GPU's {} places have a block.",
+                                   fmt::format("{:.3g}", waves) == fmt::format("{:.3g}", whole)
+                                       ? fmt::format("just over {:.0f} wave{}", whole, whole == 1 ? "" : "s")
+                                       : fmt::format("{:.3g} waves", waves),
+                                   shape.blocks % shape.places, shape.places);
     finding.evidence = fmt::format("tail_efficiency {:.3g} %, normal above 90 %", 100 * (1 - lost));
     finding.change =
         fmt::format("Let the number of blocks be a multiple of {} ({} SMs with {} blocks each), or {}.", shape.places,

@@ -63,6 +63,22 @@ struct Pattern {
     std::string_view what_if = "coalesced";
 };
 
+// Whether the line's records of `apart` bytes are read, or written, almost whole: instructions of its kind with that stride
+// go to their other parts.
+bool takes_whole_records(const Facts& facts, const LineSum& line, const Facts::Lanes& lanes, int64_t apart) {
+    std::set<int64_t> parts;
+    int64_t bytes = 0;
+    for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
+        if (!goes_to_global(facts.program.instructions[pc], facts.result.instructions[pc])) continue;
+        if (verb(facts, pc) != verb(facts, line.pc)) continue;
+        const Facts::Lanes other = facts.lanes_at(pc);
+        const int64_t behind = static_cast<int64_t>(other.first) - static_cast<int64_t>(lanes.first);
+        if (other.seen && other.stride == lanes.stride && std::abs(behind) < apart && parts.insert(behind).second)
+            bytes += line.lane_bytes;
+    }
+    return 4 * bytes >= 3 * apart;
+}
+
 // How the lanes' addresses lie, and what would be right.
 Pattern pattern_of(const Facts& facts, const LineSum& line) {
     const Facts::Lanes lanes = facts.lanes_of(line);
@@ -90,6 +106,12 @@ Pattern pattern_of(const Facts& facts, const LineSum& line) {
                             apart / element),
                 "Let neighbouring threads (threadIdx.x) take neighbouring elements: a stride belongs between the elements "
                 "that one thread takes in turn."};
+    if (apart > element && apart < int64_t{line_bytes} && apart % element == 0 &&
+        takes_whole_records(facts, line, lanes, apart))
+        return {fmt::format("neighbouring threads are {} bytes apart: records, whose fields are taken one after the other",
+                            apart),
+                "Let a warp copy whole records into shared memory, each thread the next word, and take the fields from "
+                "there, or keep each field in an array of its own (a structure of arrays)."};
     if (apart > element && apart < int64_t{line_bytes} && apart % element == 0)
         return {fmt::format("neighbouring threads are {} bytes apart, {} elements: records of which one field is wanted",
                             apart, apart / element),

@@ -126,6 +126,8 @@ bool Diagnosis::knows(std::string_view name) const {
 
 void Diagnosis::note(const StepRecord& record) {
     if (losses_.empty()) first_ = record.step;
+    rate_rises_ = !losses_.empty() && record.learning_rate > rate_;
+    rate_ = record.learning_rate;
     losses_.push_back(record.loss);
     if (record.labels.size() < 8) return;
     std::vector<double> batch;
@@ -283,7 +285,7 @@ std::vector<Cause> Diagnosis::after(Trainer& trainer, const StepRecord& record) 
     const bool due = count >= first_look && count % first_look == 0 && (count / first_look & (count / first_look - 1)) == 0;
     if (count == least_steps || due)
         if (auto cause = not_shuffled()) found.push_back(*std::move(cause));
-    if (due && found.empty() && !record.not_finite)
+    if (due && found.empty() && !record.not_finite && !rate_rises_)
         for (Cause& cause : stuck(trainer)) found.push_back(std::move(cause));
     told_.insert(told_.end(), found.begin(), found.end());
     return found;
@@ -292,7 +294,8 @@ std::vector<Cause> Diagnosis::after(Trainer& trainer, const StepRecord& record) 
 std::vector<Cause> Diagnosis::at_end(Trainer& trainer) {
     std::vector<Cause> found;
     if (auto cause = not_shuffled()) found.push_back(*std::move(cause));
-    if (told_.empty() && found.empty() && static_cast<int64_t>(losses_.size()) >= least_steps) found = stuck(trainer);
+    if (told_.empty() && found.empty() && !rate_rises_ && static_cast<int64_t>(losses_.size()) >= least_steps)
+        found = stuck(trainer);
     told_.insert(told_.end(), found.begin(), found.end());
     return found;
 }

@@ -49,6 +49,8 @@ class Diagnosis {
     std::vector<double> set_;        // examples by label
     double batch_entropy_ = 0;       // summed over batches, in nats
     double batches_ = 0, size_ = 0;  // with labels; examples of one
+    double rate_ = 0;                // the learning rate of the last step
+    bool rate_rises_ = false;        // a warm-up is under way: a loss that does not fall yet is no failure
     std::vector<Cause> told_;
 };
 

@@ -77,7 +77,7 @@ std::string stop_at(std::span<const GraphNode> nodes, const GraphNode& node, siz
 }  // namespace
 
 std::optional<Cause> dead_gradients(std::span<const GraphNode> nodes, int64_t step) {
-    std::vector<std::string> without, zero, dead_relus;
+    std::vector<std::string> without, zero, dead_relus, empty_inputs;
     size_t parameters = 0;
     for (const GraphNode& node : nodes) {
         if (node.kind != GraphNode::Kind::parameter) continue;
@@ -97,6 +97,10 @@ std::optional<Cause> dead_gradients(std::span<const GraphNode> nodes, int64_t st
             stops.push_back(stop_at(nodes, node, input));
             if (stopper < 0) stopper = node.id;
             if (rectifies(node)) dead_relus.push_back(node.name);
+            for (size_t other = 0; multiplies(node) && other < 2; ++other)
+                if (const GraphNode& factor = nodes[size_t(node.inputs[other])];
+                    other != input && factor.kind == GraphNode::Kind::input && all_zero(factor.value))
+                    empty_inputs.push_back(factor.name);
         }
     }
     // A loss whose own gradient is zero, or parameters that the loss does not depend on: nothing is wrong that could be
@@ -115,6 +119,9 @@ std::optional<Cause> dead_gradients(std::span<const GraphNode> nodes, int64_t st
                              fmt::join(stops, "; "));
     if (!zero.empty())
         cause.advice = fmt::format("let {} begin with different random numbers, not with zeros", listed(zero));
+    else if (!empty_inputs.empty())
+        cause.advice =
+            fmt::format("look at the data: where {} is all zeros there is nothing to learn from", empty_inputs[0]);
     else if (!dead_relus.empty())
         cause.advice = "a smaller learning rate keeps units from dying; a leaky ReLU or a bias above 0 lets them live";
     else

@@ -455,6 +455,10 @@ Result<KernelArgument> parse_plain_argument(std::string_view text) {
         argument.file = text.substr(body, end - body);
         if (argument.file.empty())
             return bad(text, body, "a file or a buffer is needed here, as in in:x.npy or in:f32{1,2,3}");
+        if (const size_t equals = text.find('=', body); equals != text.npos && dtype_named(text.substr(body, equals - body)))
+            return bad(
+                text, body,
+                fmt::format("a file says itself what type its values have: write {}:{}", head, text.substr(equals + 1)));
     }
     if (end < text.size() && text[end] == '+') {
         const Result<size_t> behind = parse_offset(text, end, argument);
@@ -476,7 +480,9 @@ Result<KernelArgument> parse_plain_argument(std::string_view text) {
             return bad(text, end,
                        fmt::format("unexpected '{}' after the argument: {}", text.substr(end),
                                    text[end] == '=' && text.find(".npy", end) != std::string_view::npos
-                                       ? "a buffer that is written to a file is inout: or out:"
+                                       ? fmt::format("values that come from a file are in:{}, which says their type and "
+                                                     "number; a buffer that is written to a file is inout: or out:",
+                                                     text.substr(end + 1))
                                        : fmt::format("what a buffer holds stands in brackets, as in {}:f32[1024 zero] or "
                                                      "{}:f32{{1,2,3}}",
                                                      in ? "in" : "inout", in ? "in" : "inout")));

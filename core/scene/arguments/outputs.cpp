@@ -345,7 +345,8 @@ std::vector<simt::Fault> compare_outputs(const LaunchToLookAt& launch, std::vect
         fault.message =
             fmt::format("{} of '{}' {} not as {} has {}{}", elements_text(comparison.wrong, got.count()), argument.name,
                         one ? "is" : "are", argument.expected->file, one ? "it" : "them", elements);
-        if (comparison.wrong > wrong.size())
+        const bool named = std::find(wrong.begin(), wrong.end(), comparison.largest_at) != wrong.end();
+        if (comparison.wrong > wrong.size() && !(named && !std::isfinite(comparison.largest_error)))
             fault.message += std::isfinite(comparison.largest_error)
                                  ? fmt::format("; the largest error is {:.4g}, at {}", comparison.largest_error,
                                                element_name(argument, comparison.largest_at))

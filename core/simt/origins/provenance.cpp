@@ -168,6 +168,15 @@ std::string count_text(const ValueTrees& trees, int64_t count) {
     return std::to_string(count);
 }
 
+bool has_word(const std::string& text, const std::string& word) {
+    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+    for (size_t at = text.find(word); at != text.npos && !word.empty(); at = text.find(word, at + 1)) {
+        const size_t end = at + word.size();
+        if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) return true;
+    }
+    return false;
+}
+
 std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed& to, const Elements& e) {
     if (const ValueNode* const division = e.node ? zero_division(*e.node) : nullptr)
         return "Test the divisor at " + place_of(trees.program(), division->pc) + ": " + trees.text_of(*division) +
@@ -201,7 +210,8 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
         return swapped;
     const int64_t value = e.index - e.shift;
     const std::string text = index_text(trees, e);
-    const std::string count = count_text(trees, e.count);
+    std::string count = count_text(trees, e.count);
+    if (has_word(text, count)) count = std::to_string(e.count);  // "i + n < n" holds for nobody
     const std::string condition = "if (" + (text.empty() ? "i" : text) + " < " + count + ")";
     if (const auto guard = guard_of(trees, *e.node, pc, value)) {
         const int64_t limit = guard->limit.as_signed();
