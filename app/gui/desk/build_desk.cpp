@@ -243,18 +243,24 @@ void BuildDesk::adopt(Session& session, const Snapshot& snapshot) {
     at = -1;
     sm = 0;
     update();
+    std::optional<lessons::Figures> chosen;
     if (const std::optional<model::GpuSpec> wanted = std::exchange(begins_with_, {})) {
-        lessons::Figures chosen;
-        for (const lessons::Puzzle::Free& free : task_->free)
-            if (const double value = figure_of(*wanted, free.field); value != value_of(free.field))
-                chosen.emplace_back(free.field, value);
         // A kernel ran on that GPU, which is where its task begins.
         const std::string against = task_->puzzle ? lessons::against_the_rules(*task_->puzzle, *wanted) : "";
-        if (against.empty() && task_->puzzle)
-            take(session, chosen);
-        else if (!against.empty())
-            note = fmt::format("{} may not take part: {}", wanted->title, against);
+        if (!against.empty()) note = fmt::format("{} may not take part: {}", wanted->title, against);
+        if (against.empty() && task_->puzzle) chosen.emplace();
+        for (const lessons::Puzzle::Free& free : task_->free)
+            if (const double value = figure_of(*wanted, free.field); chosen && value != value_of(free.field))
+                chosen->emplace_back(free.field, value);
     }
+    // A puzzle that was left has its designs still.
+    for (const auto& design : snapshot.build->designs) {
+        if (design->number > 1 && design->figures != figures_) undo_.push_back(figures_);
+        figures_ = design->figures;
+        number_ = design->number;
+    }
+    if (number_ > 1) update();
+    if (chosen) take(session, *chosen);
 }
 
 double BuildDesk::value_of(std::string_view field) const {

@@ -72,9 +72,10 @@ struct BuiltDesign {
     model::AreaEstimate area;
     std::string refused;  // empty: it ran
     int64_t cycles = 0;
-    double time_us = 0, watts = 0;  // watts: an estimate of the run, on average
-    uint64_t instructions = 0;      // of warps, of all kernels
-    double sampled = 0;             // the figures are drawn out from so much of the instructions; 0: all of them ran
+    double time_us = 0, watts = 0;   // watts: an estimate of the run, on average
+    std::vector<double> part_watts;  // the same of each row of `area`; they sum to `watts`
+    uint64_t instructions = 0;       // of warps, of all kernels
+    double sampled = 0;              // the figures are drawn out from so much of the instructions; 0: all of them ran
     DesignUse use;
     std::vector<KernelShare> kernels;  // one behind the other: several of a training step
     std::vector<float> issue, memory;  // by time: shares of the issue slots and of the memory's bandwidth
@@ -96,11 +97,11 @@ struct BuiltDesign {
     bool within(const BuildTask& task) const { return spent(task) <= 1; }
 };
 // Runs the task's kernels on it. Throws Cancelled where it was stopped.
-// `instructions`: of a whole run, where that is known; then one that is stopped is a sample, and not thrown away.
+// `like`: a whole run of another design, where there is one; then one that is stopped is a sample, and not thrown away.
 BuiltDesign built(const BuildTask& task, const lessons::Figures& figures, const std::stop_token& stop = {},
-                  uint64_t instructions = 0);
+                  const BuiltDesign* like = nullptr);
 BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, const std::stop_token& stop = {},
-                     uint64_t instructions = 0);
+                     const BuiltDesign* like = nullptr);
 // Its longest kernel once more, with all that the machine shows of it, that SM traced in full. Null: it faulted.
 std::shared_ptr<const model::KernelRun> recorded(const BuildTask& task, const BuiltDesign& design, uint32_t sm,
                                                  const std::stop_token& stop = {});

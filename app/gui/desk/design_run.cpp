@@ -149,25 +149,37 @@ void tell_by_time(BuiltDesign& design, std::vector<Stretch> stretches) {
     design.memory = joined(stretches, &Stretch::memory, design.time_us);
 }
 
-// A run that was stopped, as long as it would be if it went on as in its later half: a launch fills its caches first. Says
-// what share of that time it has run.
-double draw_out(model::TimedResult& result, double share) {
-    const auto cycles = static_cast<double>(result.cycles), ran = static_cast<double>(result.warp_instructions);
-    const model::Windows& windows = result.windows;
-    double issued = 0, later = 0, length = 0;
-    for (size_t i = 0; i < windows.totals.size(); ++i) {
-        const auto each = static_cast<double>(windows.totals[i].issued);
-        issued += each;
-        if (i < windows.totals.size() / 2) continue;
-        later += each;
-        length += std::min(static_cast<double>(windows.length), cycles - static_cast<double>(i) * double(windows.length));
+// What share of its time a whole run took for that share of its instructions. Zero: its course is not known.
+double time_share(const BuiltDesign& whole, double instructions) {
+    double issued = 0, before = 0;
+    for (const float each : whole.issue) issued += each;
+    for (size_t i = 0; i < whole.issue.size() && issued > 0; ++i) {
+        const double after = before + whole.issue[i] / issued;
+        if (after >= instructions && after > before)
+            return (static_cast<double>(i) + (instructions - before) / (after - before)) /
+                   static_cast<double>(whole.issue.size());
+        before = after;
     }
-    double rate = ran / cycles;  // instructions a cycle
-    if (windows.totals.size() >= 4 && later > 0 && length > 0) rate *= later / issued * cycles / length;
-    const double known = cycles / (cycles + (ran / share - ran) / rate);
-    result.cycles = static_cast<int64_t>(cycles / known);
+    return 0;
+}
+
+// A run that was stopped, as long as it would be if it went on as the run of the other design did: blocks start, caches
+// fill and the last blocks end in either. Says what share of that time it has run.
+double draw_out(model::TimedResult& result, double share, const BuiltDesign& like) {
+    const double then = time_share(like, share);
+    const double known = std::min(then > 0 ? then : share, 1.0);
+    result.cycles = static_cast<int64_t>(static_cast<double>(result.cycles) / known);
     result.time_us /= known;
     return known;
+}
+
+// Of a sample, which has its whole time by now: what is done for each instruction comes as often as there are more of them,
+// and what is drawn all the time does not.
+void add_joules(std::vector<double>& joules, model::LaunchEnergy energy, const model::AreaEstimate& area, double ran) {
+    for (model::EnergyRow& row : energy.rows)
+        if (!row.field.empty()) row.joules /= ran;
+    const std::vector<double> parts = model::joules_by_part(energy, area);
+    for (size_t i = 0; i < joules.size(); ++i) joules[i] += parts[i];
 }
 
 // A busy part needs more of its kind. L1 and L2 are busy with requests, which more bytes do not serve: a wider pipe and more
@@ -183,15 +195,15 @@ void name_a_handle(const BuildTask& task, BuiltDesign& design) {
 }  // namespace
 
 BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, const std::stop_token& stop,
-                     uint64_t instructions) {
+                     const BuiltDesign* like) {
     BuiltDesign design;
     design.area = model::area_of(gpu, launch.process);
     design.gpu = std::move(gpu);
     std::vector<Stretch> stretches;
     std::vector<DesignUse> uses;
     std::unique_ptr<model::TimedResult> longest;
-    uint64_t blocks = 0;  // of the longest
-    double joules = 0;
+    uint64_t blocks = 0;                                  // of the longest
+    std::vector<double> joules(design.area.rows.size());  // of each part
     for (const scene::DesignPart& part : launch.parts()) {
         if (const auto refused = simt::check_launch(*part.program, part.config, model::limits_of(design.gpu))) {
             design.refused = refused->message;
@@ -206,9 +218,11 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
             std::make_unique<model::TimedResult>(model::launch(design.gpu, *part.program, part.config, memory, options));
         double ran = 1;  // of the instructions
         if (result->stopped) {
-            ran = instructions > 0 ? static_cast<double>(result->warp_instructions) / static_cast<double>(instructions) : 0;
+            ran = like != nullptr && like->instructions > 0
+                      ? static_cast<double>(result->warp_instructions) / static_cast<double>(like->instructions)
+                      : 0;
             if (!(ran > 0.002) || !launch.then.empty()) throw Cancelled();
-            design.sampled = draw_out(*result, ran);
+            design.sampled = draw_out(*result, ran, *like);
         }
         if (result->fault) {
             design.refused = result->fault->message;
@@ -218,14 +232,18 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
         design.cycles += result->cycles;
         design.time_us += result->time_us;
         design.kernels.push_back({part.label.empty() ? part.program->shown_name() : part.label, result->time_us});
-        // Of a sample: as much for each instruction that is to come.
-        joules += model::energy_of(design.gpu, *part.program, *result, launch.process).joules / ran;
+        const model::LaunchEnergy energy = model::energy_of(design.gpu, *part.program, *result, launch.process);
+        add_joules(joules, energy, design.area, ran);
         stretches.push_back(stretch_of_run(design.gpu, *result));
         uses.push_back(
             use_of(design.gpu, *result, static_cast<double>(result->cycles) * (design.sampled > 0 ? design.sampled : 1)));
         if (!longest || result->time_us > longest->time_us) longest = std::move(result), blocks = part.config.grid.count();
     }
-    design.watts = design.time_us > 0 ? joules / (design.time_us * 1e-6) : 0;
+    for (double& each : joules) {
+        each = design.time_us > 0 ? each / (design.time_us * 1e-6) : 0;
+        design.watts += each;
+    }
+    design.part_watts = std::move(joules);
     for (size_t i = 0; i < uses.size(); ++i) add_use(design.use, uses[i], stretches[i].us / std::max(1e-12, design.time_us));
     tell_busiest(design, *longest);
     // Where the whole launch is resident, room for more is none that helps.
@@ -236,7 +254,7 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
 }
 
 BuiltDesign built(const BuildTask& task, const lessons::Figures& figures, const std::stop_token& stop,
-                  uint64_t instructions) {
+                  const BuiltDesign* like) {
     model::GpuSpec gpu;
     try {
         gpu = task.design(figures);
@@ -249,7 +267,7 @@ BuiltDesign built(const BuildTask& task, const lessons::Figures& figures, const 
     }
     scene::DesignLaunch launch = task.launch;
     launch.process = task.process;
-    BuiltDesign design = built_on(launch, std::move(gpu), stop, instructions);
+    BuiltDesign design = built_on(launch, std::move(gpu), stop, like);
     design.figures = figures;
     name_a_handle(task, design);
     return design;

@@ -111,6 +111,8 @@ struct Session::Worker {
     std::map<std::filesystem::path,
              std::pair<std::shared_ptr<const BuildTask>, std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>>>
         medals;
+    // And their designs, with the time at which the file was written: who comes back finds them.
+    std::map<std::filesystem::path, std::pair<std::filesystem::file_time_type, std::shared_ptr<const BuildState>>> left;
     std::chrono::steady_clock::time_point note_since;  // of a draft.problem that says what went well
     std::jthread thread;                               // last: it uses all of the above
 
@@ -197,6 +199,8 @@ struct Session::Worker {
     double seconds_waited();  // by who asked for the newest design
     void end_samples();
     bool known_medals();
+    void leave_puzzle();                                // keeps its designs
+    void after_newest();                                // all that follows the run of the newest design
     void keep_medal(const BuiltDesign& design);         // in the learner's progress, where it is the best of its puzzle
     std::map<std::string, lessons::Medal> kept_medals;  // in this window, by puzzle
     void judge_designs(std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references);

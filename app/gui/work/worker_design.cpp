@@ -71,10 +71,21 @@ bool raised_in_vain(const BuiltDesign& design, const std::vector<std::shared_ptr
 
 void Session::Worker::open_build(const ask::OpenBuild& wish) {
     forget_note();  // of the puzzle before
+    leave_puzzle();
     busy(wish.step ? "running a training step, to build for it" : "opening the puzzle");
     auto state = std::make_shared<BuildState>();
     if (!wish.puzzle.empty()) {
         state->task = task_of_puzzle(wish.puzzle);
+        const std::filesystem::path& file = state->task->puzzle->file;
+        std::error_code gone;
+        if (const auto before = left.find(file);
+            before != left.end() && before->second.first == std::filesystem::last_write_time(file, gone)) {
+            auto again = std::make_shared<BuildState>(*before->second.second);
+            again->task = state->task;
+            draft.build = std::move(again);
+            publish();
+            return after_newest();
+        }
     } else if (wish.step) {
         state->task = step_on_show();
     } else {
@@ -84,6 +95,20 @@ void Session::Worker::open_build(const ask::OpenBuild& wish) {
     draft.build = state;
     publish();
     run_wish({state->task, {}, 1});
+}
+
+void Session::Worker::leave_puzzle() {
+    if (!draft.build || !draft.build->task->puzzle || draft.build->newest() == nullptr) return;
+    auto state = std::make_shared<BuildState>(*draft.build);
+    for (std::shared_ptr<const BuiltDesign>& design : state->designs) {  // recordings are large
+        if (!design->run) continue;
+        auto without = std::make_shared<BuiltDesign>(*design);
+        without->run = nullptr;
+        design = std::move(without);
+    }
+    const std::filesystem::path& file = state->task->puzzle->file;
+    std::error_code gone;
+    left[file] = {std::filesystem::last_write_time(file, gone), std::move(state)};
 }
 
 // The step of the Training workspace where its kernels were timed on a modelled GPU; else the first step of its model.
@@ -103,10 +128,15 @@ void Session::Worker::run_wish(const DesignWish& wish) {
     if (!draft.build || draft.build->task != wish.task) return;  // of a task that is closed
     busy(fmt::format("running design {}", wish.number));
     run_newest(wish);
+    after_newest();
+}
+
+void Session::Worker::after_newest() {
     std::future<References> runs;  // of the medals, beside the recording; they end with the job's token
     if (!draft.build->thresholds && draft.build->task->puzzle && !known_medals())
         runs = std::async(std::launch::async, run_references, draft.build->task, job_token());
     record_newest(0);
+    keep_medal(*draft.build->newest());  // not of one that a handle went over on its way
     if (runs.valid()) {
         busy("running the designs of the medals");
         while (runs.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) serve_light();
@@ -127,17 +157,18 @@ void Session::Worker::run_newest(const DesignWish& wish) {
             again->run = nullptr;
             return show_design(wish, std::move(again));
         }
-    // How many instructions there are is known from any design: a picture comes at once, from a part of them.
-    uint64_t instructions = 0;
+    // How many instructions there are, and how they come by time, is known from any design: a picture comes at once, from a
+    // part of them.
+    std::shared_ptr<const BuiltDesign> like;
     for (const auto& other : draft.build->designs)
-        if (other->ran() && other->sampled == 0) instructions = other->instructions;
-    bool whole = instructions == 0;
+        if (other->ran() && other->sampled == 0) like = other;
+    bool whole = like == nullptr;
     if (!whole) {
         std::stop_source source;
         const Watchdog watchdog(std::max(least_sample_seconds, first_picture_seconds - seconds_waited()), source);
         const std::stop_callback newer(job_token(), [&] { source.request_stop(); });
         try {
-            auto first = std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, source.get_token(), instructions));
+            auto first = std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, source.get_token(), like.get()));
             if (job_token().stop_requested()) throw Cancelled();
             const bool sampled = first->sampled > 0;
             show_design(wish, std::move(first));
@@ -177,7 +208,6 @@ void Session::Worker::show_design(const DesignWish& wish, std::shared_ptr<BuiltD
     design->number = wish.number;
     auto state = std::make_shared<BuildState>(*draft.build);
     if (state->thresholds) judge(*state->task, *state->thresholds, *design);
-    keep_medal(*design);
     std::erase_if(state->designs, [&](const auto& other) { return other->number >= wish.number; });
     state->designs.push_back(std::move(design));
     constexpr size_t most_designs = 64;
@@ -368,7 +398,10 @@ void Session::Worker::find_next() {
     auto state = std::make_shared<BuildState>(*draft.build);
     state->next = best;
     state->next_of = design.number;
-    if (raised_in_vain(design, tried)) {
+    // Where it helps beside another change, which the next one is, it was not in vain.
+    const bool helps_beside =
+        best && !design.limits.empty() && figure_of(best->gpu, design.limits) > figure_of(design.gpu, design.limits);
+    if (!helps_beside && raised_in_vain(design, tried)) {
         auto told = std::make_shared<BuiltDesign>(design);
         told->part = "latency";
         told->limits = {};

@@ -2,7 +2,8 @@
 // them, and the static power of the whole die for as long as the launch takes.
 #include "core/model/metrics/energy.h"
 
-#include "core/model/gpus/area.h"
+#include <algorithm>
+
 #include "core/model/issue/timing.h"
 #include "core/model/metrics/operations.h"
 #include "core/ptx/ptx.h"
@@ -62,23 +63,24 @@ LaunchEnergy energy_of(const GpuSpec& gpu, const ptx::Program& program, const Ti
         counts.l1 += static_cast<double>(c.sectors) * sector;
         counts.l2 += static_cast<double>(c.l2_sectors) * sector;
     }
-    const auto add = [&](const OperationEnergy& of, double count, std::string_view unit, double scale) {
+    const auto add = [&](const OperationEnergy& of, double count, std::string_view unit, double scale,
+                         std::string_view field) {
         const double pj = of.pj * scale;
-        energy.rows.push_back({of.name, count, unit, pj, count * pj * 1e-12, of.source});
+        energy.rows.push_back({of.name, count, unit, pj, count * pj * 1e-12, of.source, field});
     };
     const double scale = energy_scale(*energy.process, gpu.boost_mhz);
-    add(each.instruction, counts.instruction, "lanes", scale);
-    add(each.integer, counts.integer, "lanes", scale);
-    add(each.fp32, counts.fp32, "lanes", scale);
-    add(each.fp64, counts.fp64, "lanes", scale);
-    add(each.half_pair, counts.half_pair, "lanes", scale);
-    add(each.special, counts.special, "lanes", scale);
-    add(each.tensor, counts.tensor, "products", scale);
-    add(each.shared, counts.shared, "bytes", scale);
-    add(each.l1, counts.l1, "bytes", scale);
+    add(each.instruction, counts.instruction, "lanes", scale, "sub_cores");
+    add(each.integer, counts.integer, "lanes", scale, "int_lanes");
+    add(each.fp32, counts.fp32, "lanes", scale, "fp32_lanes");
+    add(each.fp64, counts.fp64, "lanes", scale, "fp64_lanes");
+    add(each.half_pair, counts.half_pair, "lanes", scale, "fp32_lanes");
+    add(each.special, counts.special, "lanes", scale, "sfu_lanes");
+    add(each.tensor, counts.tensor, "products", scale, "tensor_fmas");
+    add(each.shared, counts.shared, "bytes", scale, "l1_bytes");
+    add(each.l1, counts.l1, "bytes", scale, "l1_bytes");
     const double mm2 = area_of(gpu, energy.process).mm2;
-    add(l2_energy(each, mm2), counts.l2, "bytes", scale);
-    add(each.dram, static_cast<double>(result.totals.dram_read + result.totals.dram_written), "bytes", 1);
+    add(l2_energy(each, mm2), counts.l2, "bytes", scale, "l2_bytes");
+    add(each.dram, static_cast<double>(result.totals.dram_read + result.totals.dram_written), "bytes", 1, "dram_channels");
     const double seconds = result.time_us * 1e-6;
     const double watts = mm2 * static_watts_a_mm2(gpu.boost_mhz);
     energy.rows.push_back(
@@ -87,6 +89,27 @@ LaunchEnergy energy_of(const GpuSpec& gpu, const ptx::Program& program, const Ti
     for (const EnergyRow& row : energy.rows) energy.joules += row.joules;
     energy.watts = seconds > 0 ? energy.joules / seconds : 0;
     return energy;
+}
+
+std::vector<double> joules_by_part(const LaunchEnergy& energy, const AreaEstimate& area) {
+    std::vector<double> joules(area.rows.size());
+    const auto row_of = [&](std::string_view field) {  // that takes ground; integers may have no lanes of their own
+        return static_cast<size_t>(
+            std::ranges::find_if(area.rows, [&](const PartArea& part) { return part.field == field && part.mm2 > 0; }) -
+            area.rows.begin());
+    };
+    for (const EnergyRow& row : energy.rows) {
+        if (row.field.empty()) {
+            for (size_t i = 0; i < joules.size(); ++i) joules[i] += row.joules * area.rows[i].mm2 / std::max(1e-9, area.mm2);
+            continue;
+        }
+        size_t at = row_of(row.field);
+        if (at == joules.size() && row.field == "int_lanes") at = row_of("fp32_lanes");
+        // What has no ground of its own, such as an L2 of no bytes, is on the way: its slices or the sub-cores.
+        if (at == joules.size()) at = row_of(row.field == "l2_bytes" ? "l2_slices" : "sub_cores");
+        if (at < joules.size()) joules[at] += row.joules;
+    }
+    return joules;
 }
 
 double watts_at(const GpuSpec& gpu, double multiply_adds, double dram_bytes, const Process* process) {

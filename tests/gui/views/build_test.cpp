@@ -1,5 +1,6 @@
 // The Build workspace: what its pictures may not break (sums of areas, budgets, medals), handles that run designs, the way
 // back, and files of designs.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -372,14 +373,18 @@ TEST_CASE("a run that is stopped is a sample where its length is known, earns no
         std::this_thread::sleep_for(std::chrono::milliseconds(60));
         source.request_stop();
     });
-    BuiltDesign part = built(*task, {}, source.get_token(), whole.instructions);
+    BuiltDesign part = built(*task, {}, source.get_token(), &whole);
     timer.join();
     if (part.sampled == 0) return;  // a fast computer
+    // What is drawn all the time is drawn once, however little of it ran.
+    CHECK(part.watts < whole.watts * 2);
+    CHECK(part.watts > whole.watts / 3);
     INFO(part.sampled << " of it: " << part.time_us << " us of " << whole.time_us);
     CHECK(part.sampled < 1);
     CHECK(part.instructions < whole.instructions);
-    CHECK(part.time_us > whole.time_us / 3);
-    CHECK(part.time_us < whole.time_us * 3);
+    const double close = part.sampled > 0.05 ? 1.3 : 3;  // the other run's course is its own
+    CHECK(part.time_us > whole.time_us / close);
+    CHECK(part.time_us < whole.time_us * close);
     judge(*task, {.bronze_us = 1e9, .silver_us = 1e8, .gold_us = 1e7}, part);
     CHECK(part.medal == lessons::Medal::none);
     CHECK(part.why.find("under way") != std::string::npos);
@@ -523,6 +528,119 @@ TEST_CASE("a handle that is moved posts a run, a held one keeps its number, and 
         moved = desk.gpu().warps_per_sm.value == before + 1;
     }
     CHECK(moved);
+}
+
+TEST_CASE("a medal is of a design that has a place, not of one that a held handle went over on its way") {
+    BuildWindow window("06");
+    Session& session = window.session;
+    BuildDesk& desk = session.build;
+    lessons::Figures figures = desk.task()->puzzle->reference.at(lessons::Medal::gold);
+    for (auto& [field, value] : figures)
+        if (field == "sms") value = 2;
+    desk.take(session, figures);
+    window.settle();
+    const std::string gold = "06_tensor_lanes_that_starve gold";
+    CHECK(window.words("puzzle").find(gold) == std::string::npos);
+    desk.set(session, "sms", 4, true);
+    const auto passes = [&] {  // as soon as it has run, before it is recorded
+        const auto snapshot = session.snapshot();
+        const BuiltDesign& newest = *snapshot->build->newest();
+        return newest.sampled == 0 && newest.medal == lessons::Medal::gold && value_in(newest.figures, "sms") == 4;
+    };
+    for (int i = 0; i < 20'000 && !passes(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(passes());
+    window.frame();
+    if (session.snapshot()->build->newest()->run != nullptr) return;  // a slow moment: it stood long enough to be looked at
+    CHECK(window.words("puzzle").find(gold) == std::string::npos);
+    desk.set(session, "sms", 5, true);
+    window.settle();
+    CHECK(window.state().newest()->medal == lessons::Medal::none);
+    desk.set(session, "sms", 4, true);
+    window.settle();
+    window.frames(2);
+    CHECK(window.words("puzzle").find(gold) != std::string::npos);
+}
+
+TEST_CASE("a drag that is let go late, in the frame of its last move, is one design") {
+    BuildWindow window;
+    BuildDesk& desk = window.session.build;
+    const auto at = std::ranges::find(window.written, "resident warps an SM", &UiState::Written::text);
+    REQUIRE(at != window.written.end());
+    const float x = at->ink.x, y = at->ink.y + at->ink.h / 2 + 18;
+    window.input.mouse_x = x + 9;
+    window.input.mouse_y = y;
+    window.input.clicked = window.input.down = true;
+    window.frame();
+    window.input.mouse_x = x + 60;
+    window.frame();
+    REQUIRE(desk.number() == 2);
+    const double before = desk.value_of("warps_per_sm");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    window.input.mouse_x = x + 120;
+    window.input.down = false;
+    window.input.released = true;
+    window.frames(2);
+    CHECK(desk.value_of("warps_per_sm") > before);
+    CHECK(desk.number() == 2);
+}
+
+TEST_CASE("who comes back to a puzzle finds its designs, and the way back through them") {
+    BuildWindow window;
+    Session& session = window.session;
+    BuildDesk& desk = session.build;
+    desk.set(session, "warps_per_sm", 8);
+    window.settle();
+    desk.set(session, "blocks_per_sm", 8);
+    window.settle();
+    const double time = window.state().newest()->time_us;
+    desk.open(session, lessons::puzzle_files().at(1).string());
+    window.settle();
+    CHECK(desk.number() == 1);
+    CHECK(desk.figures().empty());
+    desk.open(session, lessons::puzzle_files().front().string());
+    window.settle();
+    REQUIRE(window.state().designs.size() == 3);
+    CHECK(desk.number() == 3);
+    CHECK(desk.value_of("warps_per_sm") == 8);
+    CHECK(desk.gpu().blocks_per_sm.value == 8);
+    CHECK(window.state().newest()->time_us == time);
+    CHECK(window.state().newest()->run != nullptr);  // its die lives again
+    desk.undo(session);
+    window.settle();
+    CHECK(desk.gpu().blocks_per_sm.value == 2);
+    CHECK(desk.gpu().warps_per_sm.value == 8);
+    CHECK(window.state().newest()->number == 4);
+    CHECK(window.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("where the budget is of watts, rows, groups and the bar tell those of the run") {
+    BuildWindow window("10");
+    const BuiltDesign design = *window.state().newest();
+    const model::AreaEstimate told = with_watts_of(design.area, design);
+    CHECK(told.watts == Approx(design.watts).epsilon(1e-9));
+    double sum = 0, memory = 0;
+    for (const KitGroup& group : kit_of(*window.session.build.task(), design.gpu, told)) {
+        double watts = 0;
+        for (const KitRow& row : group.rows) watts += row.watts;
+        CHECK(watts == Approx(group.watts).epsilon(1e-9));
+        sum += group.watts;
+        if (group.group == model::PartGroup::memory) memory = group.watts;
+    }
+    CHECK(sum == Approx(design.watts).epsilon(1e-9));
+    CHECK(window.words("kit").find(fmt::format("memory: 12.00 mm2, {:.2f} W", memory)) != std::string::npos);
+    // A larger L2 ends most of what goes to DRAM, and the row of the channels says so.
+    window.session.build.set(window.session, "l2_mb", 1.5);
+    window.settle();
+    const BuiltDesign cached = *window.state().newest();
+    CHECK(with_watts_of(cached.area, cached).watts_of(model::PartGroup::memory) < memory / 2);
+}
+
+TEST_CASE("no sentence says that more warps gain nothing where the next change has more of them") {
+    BuildWindow window("01");
+    const BuildState& state = window.state();
+    REQUIRE(state.next != nullptr);
+    CHECK(state.next->gpu.warps_per_sm.value > state.newest()->gpu.warps_per_sm.value);
+    CHECK(limit_sentence(*state.task, *state.newest()).find("gains nothing") == std::string::npos);
 }
 
 TEST_CASE("figures that make no GPU are told and do not run") {

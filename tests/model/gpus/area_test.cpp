@@ -176,6 +176,17 @@ TEST_CASE("a launch's energy is the sum of what was counted times its price, and
         sum += row.joules;
     }
     CHECK(near(sum, one.joules));
+    // By part of the die they are the same joules, and no part without ground takes any.
+    const AreaEstimate area = area_of(gpu);
+    const std::vector<double> parts = joules_by_part(many, area);
+    REQUIRE(parts.size() == area.rows.size());
+    double by_part = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        INFO(area.rows[i].part);
+        CHECK((parts[i] > 0) == (area.rows[i].mm2 > 0));
+        by_part += parts[i];
+    }
+    CHECK(near(by_part, many.joules));
     CHECK(many.joules > one.joules);
     CHECK(one.rows[0].count > 0);
     CHECK(many.rows[0].count == 64 * one.rows[0].count);

@@ -68,6 +68,17 @@ double own_value(std::string_view field, double value) {
 
 }  // namespace
 
+model::AreaEstimate with_watts_of(model::AreaEstimate estimate, const BuiltDesign& design) {
+    estimate.watts = 0;
+    for (model::PartArea& part : estimate.rows) {
+        part.watts = 0;
+        for (size_t i = 0; i < design.part_watts.size(); ++i)
+            if (design.area.rows[i].part == part.part) part.watts += design.part_watts[i];
+        estimate.watts += part.watts;
+    }
+    return estimate;
+}
+
 std::vector<KitGroup> kit_of(const BuildTask& task, const model::GpuSpec& gpu, const model::AreaEstimate& area) {
     std::vector<KitGroup> groups;
     for (const PartGroup group : {PartGroup::sms, PartGroup::l2, PartGroup::memory, PartGroup::rest}) {

@@ -21,6 +21,8 @@ struct KitGroup {
     double mm2 = 0, watts = 0;
     std::vector<KitRow> rows;
 };
+// The same parts with the watts that they took in the design's run. One that it does not have took none.
+model::AreaEstimate with_watts_of(model::AreaEstimate estimate, const BuiltDesign& design);
 std::vector<KitGroup> kit_of(const BuildTask& task, const model::GpuSpec& gpu, const model::AreaEstimate& area);
 
 // How a group is drawn everywhere: the colour and its twin, letter and hatch.

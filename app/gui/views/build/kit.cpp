@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "app/gui/views/build/build_data.h"
 #include "app/gui/widgets/ui_state.h"
@@ -75,6 +76,15 @@ struct KitMarks {  // on the handles' ways
     const BuiltDesign* next = nullptr;
 };
 
+// Where a budget is of watts, the parts tell those of the run; else those of a part that is busy in every cycle.
+bool tells_the_run(const BuildTask& task, const BuiltDesign* shown) {
+    return task.most_watts > 0 && shown != nullptr && shown->ran();
+}
+
+model::AreaEstimate estimate_told(const BuildDesk& desk, const BuiltDesign* shown) {
+    return tells_the_run(*desk.task(), shown) ? with_watts_of(desk.area(), *shown) : desk.area();
+}
+
 size_t nearest_stop(const std::vector<double>& stops, double value) {
     size_t at = 0;
     for (size_t i = 0; i < stops.size(); ++i)
@@ -87,17 +97,20 @@ class KitView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        if (!ui.state->mouse_down && Clock::now() > held_until_) desk.release();
+        // What a drag ends on comes in the frame in which it is let go, however late that is.
+        if (!std::exchange(was_down_, ui.state->mouse_down) && Clock::now() > held_until_) desk.release();
         const Rect body = ui.panel(area, {.title = "Your GPU",
                                           .right = "a handle runs it at once",
                                           .badge = Provenance::derived,
-                                          .caption = caption(desk)});
+                                          .caption = caption(desk, shown_design(session, *snapshot))});
         if (!desk.task()) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         ui.push_scope("kit");
         const KitMarks marks{shown, earlier_design(session, *snapshot), proposed_design(session, *snapshot)};
-        const std::vector<KitGroup> groups = kit_of(*desk.task(), desk.gpu(), desk.area());
+        const model::AreaEstimate estimate = estimate_told(desk, shown);
+        const std::vector<KitGroup> groups = kit_of(*desk.task(), desk.gpu(), estimate);
         const float top = budgets(ui, desk, marks, groups, body);
+        all_watts_ = estimate.watts;
         rows(ui, session, marks, groups, {body.x, top, body.w, body.bottom() - top});
         ui.pop_scope();
     }
@@ -113,7 +126,9 @@ class KitView final : public View {
         text += fmt::format("  {:.2f} mm2{}, {:.2f} W with every part busy{}\n", desk.area().mm2,
                             task.most_mm2 > 0 ? fmt::format(" of {:g}", task.most_mm2) : "", desk.area().watts,
                             task.most_watts > 0 ? fmt::format(", budget {:g} W in the run", task.most_watts) : "");
-        for (const KitGroup& group : kit_of(task, desk.gpu(), desk.area())) {
+        if (tells_the_run(task, shown))
+            text += fmt::format("  {:.2f} W in this run, on average, which the parts below took\n", shown->watts);
+        for (const KitGroup& group : kit_of(task, desk.gpu(), estimate_told(desk, shown))) {
             text += fmt::format("  {} {}: {:.2f} mm2, {:.2f} W\n", code_of(group.group).letter, title_of(group.group),
                                 group.mm2, group.watts);
             for (const KitRow& row : group.rows) {
@@ -148,11 +163,17 @@ class KitView final : public View {
                                           : fmt::format(", {} proposed", then > now ? "more" : "less"));
     }
 
-    static std::string caption(const BuildDesk& desk) {
+    static std::string caption(const BuildDesk& desk, const BuiltDesign* shown) {
         if (!desk.task()) return "";
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
-        return fmt::format("mm\xC2\xB2 and W are estimates for {}; W with the part busy in every cycle.",
-                           desk.task()->process->name);
+        const model::AreaEstimate& area = desk.area();
+        double sum = 0;
+        for (const model::PartArea& part : area.rows) sum += part.watts;
+        const std::string_view of = tells_the_run(*desk.task(), shown) ? "W of this run, on average"
+                                    : sum > area.watts * 1.0001
+                                        ? "W with the part busy in every cycle, the sum with tensor cores or FP32 lanes"
+                                        : "W with the part busy in every cycle";
+        return fmt::format("mm\xC2\xB2 and W are estimates for {}; {}.", desk.task()->process->name, of);
     }
 
     static float budgets(Ui& ui, const BuildDesk& desk, const KitMarks& marks, const std::vector<KitGroup>& groups,
@@ -182,7 +203,7 @@ class KitView final : public View {
             fmt::format("{}estimate",
                         task.most_mm2 > 0 ? rest_of(task.most_mm2 - desk.area().mm2) + " free, " : std::string()));
         const bool of_run = shown != nullptr && shown->ran();
-        const bool by_run = of_run && task.most_watts > 0;
+        const bool by_run = tells_the_run(task, shown);
         const double next_watts = marks.next == nullptr ? 0 : by_run ? marks.next->watts : marks.next->area.watts;
         bar(true, by_run ? shown->watts : desk.area().watts, task.most_watts, next_watts, "W",
             of_run ? fmt::format("{} W in this run, estimate", number_of(shown->watts)) : "all busy, estimate");
@@ -251,15 +272,20 @@ class KitView final : public View {
         const float value_right = at.left + at.slider;
         const float width = ui.text_width(row.value, {.size = 13, .weight = 700});
         std::string label = row.label;
+        const float unused = ui.text_width("not used", {.size = 12, .weight = 600});
+        const bool never = never_used(row, shown);
+        // Where both have no room, "a sub-core" goes.
+        const float room = value_right - width - line.x - 8;
+        if (never && ui.text_width(label, {.size = 13}) + unused + 6 > room)
+            label = label.substr(0, label.rfind(" a sub-core"));
         const float end = ui.text(line.x, line.y + 16, label,
                                   {.size = 13,
                                    .color = row.free != nullptr || limits ? theme.ink : theme.ink2,
                                    .weight = limits ? 600 : 400,
-                                   .width = value_right - width - line.x - 8});
+                                   .width = room});
         if (limits && end + 54 < value_right - width)
             ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
-        const float unused = ui.text_width("not used", {.size = 12, .weight = 600});
-        if (never_used(row, shown) && end + 8 + unused + 6 < value_right - width)
+        if (never && end + 8 + unused + 6 < value_right - width)
             ui.text(end + 8, line.y + 16, "not used", {.size = 12, .color = theme.wrong, .weight = 600});
         ui.text(value_right, line.y + 16, row.value,
                 {.size = 13,
@@ -279,7 +305,7 @@ class KitView final : public View {
                     limits ? data::orange : data::grey);
         };
         bar(at.mm2, row.mm2 / std::max(1e-9, desk.area().mm2));
-        bar(at.watts, row.watts / std::max(1e-9, desk.area().watts));
+        bar(at.watts, row.watts / std::max(1e-9, all_watts_));
         handle(ui, session, row, marks, {line.x + 8, line.y + 22, at.slider - 16, 16});
     }
 
@@ -300,6 +326,8 @@ class KitView final : public View {
 
     using Clock = std::chrono::steady_clock;
     Clock::time_point held_until_{};  // by keys
+    bool was_down_ = false;           // the mouse, in the frame before
+    double all_watts_ = 0;            // that the rows' watts are shares of
 
     void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& box) {
         BuildDesk& desk = session.build;

@@ -134,7 +134,8 @@ class PuzzleView final : public View {
                                           .badge = Provenance::simulated,
                                           .caption = sentence});
         ui.push_scope("puzzle");
-        if (desk.task() && desk.task()->puzzle && shown != nullptr)
+        // Not of one that a handle went over on its way: it has no place among the designs.
+        if (desk.task() && desk.task()->puzzle && shown != nullptr && shown->run != nullptr)
             note_medal(session, desk.task()->puzzle->id, shown->medal);
         float y = choose(ui, session, *snapshot, body);
         if (!desk.task()) {
@@ -416,6 +417,7 @@ class PuzzleView final : public View {
                 if (label.x < plot.box.x + 20 || label.right() > plot.box.right() - 2 || label.y < plot.box.y ||
                     label.bottom() > plot.box.bottom() || std::ranges::any_of(taken, covers))
                     continue;
+                ui.rect({label.x - 2, label.y, width + 4, 15}, faded(theme.code, 0.8f));  // a medal's line goes behind it
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
                 break;
