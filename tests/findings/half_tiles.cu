@@ -1,6 +1,6 @@
 // The simple product of tiles of halves, summed up in single precision: tensor cores would do it.
-// run timed: --gpu v100 --grid 10,8 --block 16,16 --arg in:f16[20480] --arg in:f16[25600] --arg out:f32[20480] --arg i32:160 --what-if none
-// says: half_tiles.cu:19: This looks like a product of matrices in FP16, and the tensor cores
+// run timed: --gpu v100 --grid 10,16 --block 16,16 --arg in:f16[40960] --arg in:f16[25600] --arg out:f32[40960] --arg i32:160 --what-if none
+// says: half_tiles.cu:18: This looks like a product of matrices in FP16, and the tensor cores
 // says: Conversions between half and single precision
 // never: Conversions between integers
 #include <cuda_fp16.h>

@@ -7,9 +7,11 @@ __global__ void two_long_ways(const float *x, float *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v = x[i];
     if (i & 1) {
+#pragma unroll 1
         for (int k = 0; k < 100; ++k)
             v = v * 0.5f + 1;
     } else {
+#pragma unroll 1
         for (int k = 0; k < 100; ++k)
             v = v * v - 2;
     }
