@@ -92,7 +92,9 @@ class DataParallelView final : public View {
         seen_ = scene;
         steps_ = scene ? data_steps(*scene) : Steps();
         bucket_ = -1;
-        row_ = steps_.empty() ? 0 : steps_.size() - 1;
+        row_ = 0;
+        for (size_t i = 1; i < steps_.size(); ++i)
+            if (steps_[i].end_us < steps_[row_].end_us) row_ = i;
         for (size_t i = 0; i < steps_.size(); ++i)
             if (asks_for(i)) row_ = i;
     }
@@ -141,8 +143,8 @@ class DataParallelView final : public View {
         constexpr float head = 22, axis = 22;
         const float room = r.h - head - axis;
         const int rows = std::clamp(static_cast<int>(room / 30), 1, static_cast<int>(step.ranks.size()));
-        const float pitch = std::clamp(room / static_cast<float>(rows), 24.0f, 60.0f);
-        const float compute = std::min(24.0f, pitch * 0.48f), below = std::min(18.0f, pitch * 0.36f);
+        const float pitch = std::clamp(room / static_cast<float>(rows), 24.0f, 76.0f);
+        const float compute = std::min(32.0f, pitch * 0.48f), below = std::min(24.0f, pitch * 0.36f);
         float x = ui.text(r.x, r.y + 14, step.name, {.size = 14, .weight = 600});
         std::string note = fmt::format("{}, two streams a rank", step.at_once);
         if (rows < static_cast<int>(step.ranks.size())) note += fmt::format(", {} of {} ranks", rows, step.ranks.size());

@@ -107,7 +107,7 @@ class RingAttentionView final : public View {
     void draw_triangles(Ui& ui, const Rings& rings, bool hidden, const Rect& r) {
         const auto count = static_cast<float>(rings.size());
         const auto pieces = static_cast<float>(rings.front().pieces());
-        constexpr float labels = 46, head = 40;
+        constexpr float labels = 46, head = 50;
         float ring_width = hidden ? 0 : std::clamp(r.w - count * (labels + r.h - head + 28), 0.0f, 460.0f);
         if (ring_width < 230) ring_width = 0;
         const float each = (r.w - ring_width) / count;
@@ -120,7 +120,7 @@ class RingAttentionView final : public View {
     void draw_triangle(Ui& ui, const RingSplit& ring, size_t group, bool hidden, const Rect& r, float cell) {
         const Theme& theme = *ui.theme;
         const int pieces = ring.pieces();
-        const float side = cell * static_cast<float>(pieces), left = r.x + 46, top = r.y + 40;
+        const float side = cell * static_cast<float>(pieces), left = r.x + 46, top = r.y + 50;
         const float end = ui.text(r.x, r.y + 14, ring_name(ring), {.size = 14, .weight = 600});
         const std::string note = hidden          ? "rows: queries, columns: keys"
                                  : ring.balanced ? "one piece from the front, its mirror image from the back"
