@@ -55,7 +55,7 @@ TEST_CASE("the shortest step stands above, a bar shows another one, and keys go 
         if (rows[i].figures.at("step_us") < rows[shortest].figures.at("step_us")) shortest = i;
     REQUIRE(shortest > 0);
     const double share = rows[shortest].figures.at("exposed_us") / rows[shortest].figures.at("gradients_us");
-    CHECK(desk.shows(fmt::format("{:.0f} % has nothing to hide behind", 100 * share)));
+    CHECK(desk.shows(fmt::format("{:.0f} % of the all-reduce has nothing to hide behind", 100 * share)));
     CHECK(desk.shows("shortest"));
     CHECK(desk.quads < 8000);
     desk.shell.show_alone("data_parallel");

@@ -157,7 +157,8 @@ class DataParallelView final : public View {
         ui.polyline(line, theme.ink, 2);
         ui.text(end + 6, top + 10, "the step ends", {.size = 12, .color = theme.ink2});
         ui.text(end + 6, top + 28, time_text(step.end_us), {.size = 16, .weight = 700});
-        const double unit = step_of_time(scale.end);
+        double unit = step_of_time(scale.end);
+        while (scale.x(unit) - scale.left < 58) unit *= 2;
         for (int i = 0; i * unit <= scale.end; ++i) {
             const float at = scale.x(i * unit);
             ui.line({at, bottom}, {at, bottom + 5}, theme.ink3);

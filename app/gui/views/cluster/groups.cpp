@@ -248,8 +248,11 @@ class GroupsView final : public View {
                                          : time_text(axis.us) + ", all of it hidden";
             const float left = ui.text(r.right(), y + 57, time, {.size = 13, .color = theme.ink2, .align = Align::right});
             const std::string link = fmt::format("{}, {:g} GB/s", axis.in_node ? talk.inside : talk.between, speed);
+            const std::string_view title = axis.in_node ? talk.inside : talk.between;
             if (r.x + ui.text_width(link, {.size = 13}) + 10 < left)
                 ui.text(r.x, y + 57, link, {.size = 13, .color = theme.ink2});
+            else if (r.x + ui.text_width(title, {.size = 13}) + 10 < left)
+                ui.text(r.x, y + 57, title, {.size = 13, .color = theme.ink2});
             if (pitch >= 80) ui.text(r.x, y + 74, axis.when, {.size = 13, .color = theme.quiet, .width = r.w});
         }
         const float y = r.bottom() - 62;

@@ -48,14 +48,15 @@ class NormsView final : public View {
         }
         constexpr float legend = 24;
         const int lines = std::max(norm->groups, other_) + 1;
-        const float below = hidden ? 0
-                                   : 30 + std::clamp((body.h * 0.34f - 30) / static_cast<float>(lines), 18.0f, 30.0f) *
-                                              static_cast<float>(lines);
+        const float below = hidden || body.h < 500
+                                ? 0
+                                : 30 + std::clamp((body.h * 0.34f - 30) / static_cast<float>(lines), 18.0f, 30.0f) *
+                                           static_cast<float>(lines);
         const float high = body.bottom() - legend - below - y;
         const float each = (body.w - 24) / 2;
         draw_slopes(ui, *norm, norm->y, norm->groups, hidden, true, {body.x, y, each, high});
         draw_slopes(ui, *norm, normalised(*norm, other_), other_, hidden, false, {body.x + each + 24, y, each, high});
-        if (!hidden) draw_statistics(ui, *norm, {body.x, body.bottom() - legend - below, body.w, below});
+        if (below > 0) draw_statistics(ui, *norm, {body.x, body.bottom() - legend - below, body.w, below});
         draw_legend(ui, *norm, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
