@@ -32,9 +32,9 @@ TEST_CASE("the picture's arithmetic is the engine's, for any groups, weights and
         for (const int channels : {1, 3}) {
             INFO(groups << " groups, " << channels << " channels");
             const std::string list = channels == 1 ? "{2}" : "{2, 1, 1}", more = channels == 1 ? "{-0.5}" : "{-0.5, 0, 0}";
-            const NormGroups norm = norm_of(
-                fmt::format("param x[12,{0}] = random\nparam g = {1}\nparam b = {2}\nz = x * 3 + 1\ny = batch_norm(z, g, b, {3})\n",
-                            channels, list, more, groups));
+            const NormGroups norm = norm_of(fmt::format(
+                "param x[12,{0}] = random\nparam g = {1}\nparam b = {2}\nz = x * 3 + 1\ny = batch_norm(z, g, b, {3})\n",
+                channels, list, more, groups));
             CHECK(norm.groups == groups);
             CHECK(norm.channels == channels);
             REQUIRE(norm.examples() == 12);
@@ -56,7 +56,7 @@ TEST_CASE("eight numbers in pairs become -1 and +1; together the 13 lies 2.07 de
     for (const NormStatistics& one : norm_statistics(pairs.x, 4)) within += one.square / 4;
     CHECK(within == 1.875);
     CHECK(norm_headline(pairs, 1) == "Alone, every pair becomes −1 and +1");
-    CHECK(norm_difference(pairs, 1) == "The 13 lies at 1.00 with each pair alone, at 2.07 with all together.");
+    CHECK(norm_difference(pairs, 1) == "The 9 lies at −1.00 with each pair alone, at 1.03 with all together.");
     CHECK(possible_groups(8) == std::vector<int>{1, 2, 4});
 }
 

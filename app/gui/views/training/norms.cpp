@@ -173,7 +173,7 @@ class NormsView final : public View {
         const int highest = *std::max_element(above_rows.begin(), above_rows.end()),
                   lowest = *std::max_element(below_rows.begin(), below_rows.end());
         const float top = plot.y + 18 + 28 * static_cast<float>(highest),
-                    bottom = plot.bottom() - 38 - 28 * static_cast<float>(hidden ? 0 : lowest);
+                    bottom = std::max(top + 44, plot.bottom() - 38 - 28 * static_cast<float>(hidden ? 0 : lowest));
         ui.line({plot.x, top}, {plot.right(), top}, theme.ink3);
         ui.line({plot.x, bottom}, {plot.right(), bottom}, theme.ink3);
         if (groups == 1 && !hidden) {
