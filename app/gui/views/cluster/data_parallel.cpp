@@ -21,6 +21,10 @@ constexpr std::string_view data_hidden =
     "When gradients leave, and when the step ends, stays hidden until you lock an answer.";
 constexpr float name_width = 62, lane_width = 66;
 
+std::string buckets_words(size_t count) {
+    return fmt::format("{} bucket{}", count, count == 1 ? "" : "s");
+}
+
 class DataParallelView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -70,9 +74,10 @@ class DataParallelView final : public View {
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(data_hidden) + "\n";
         for (const DataStep& step : steps) {
             const DataRank& rank = step.ranks.front();
-            text += fmt::format("  {} ({}): step {}, computing {}, all-reduce {} in {} buckets, of it {} exposed\n",
-                                step.name, step.at_once, time_text(step.end_us), time_text(step.computing_us),
-                                time_text(rank.gradients_us), rank.buckets.size(), time_text(rank.exposed_us()));
+            text +=
+                fmt::format("  {} ({}): step {}, computing {}, all-reduce {} in {}, of it {} exposed\n", step.name,
+                            step.at_once, time_text(step.end_us), time_text(step.computing_us), time_text(rank.gradients_us),
+                            buckets_words(rank.buckets.size()), time_text(rank.exposed_us()));
         }
         const DataStep& step = steps[std::min(row_, steps.size() - 1)];
         text += "  " + data_headline(step) + ". " + data_difference(step, steps.front()) + "\n";
@@ -265,7 +270,7 @@ class DataParallelView final : public View {
             for (float at = rest.x; at < rest.right(); at += 440)
                 ui.hatch({at, rest.y, std::min(440.0f, rest.right() - at), rest.h}, faded(data::black, 0.4f),
                          Hatch::diagonal);
-            const std::string words = fmt::format("{} bucket{}", rank.buckets.size(), rank.buckets.size() == 1 ? "" : "s");
+            const std::string words = buckets_words(rank.buckets.size());
             if (ui.text_width(words, {.size = 12}) + 16 < computed)
                 ui.text(whole.x + 8, y + 13, words,
                         {.size = 12, .color = text_on(mix(theme.panel, data::sky, here ? 0.9f : 0.55f))});
