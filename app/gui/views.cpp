@@ -68,7 +68,7 @@ namespace lockstep::gui {
     VIEW(make_ring_attention_view, "ring_attention", "Ring attention", cluster, 470, 18)                  \
     VIEW(make_data_parallel_view, "data_parallel", "One step in data parallel", cluster, 440, 19)         \
     VIEW(make_groups_view, "groups", "Whom a GPU talks to", cluster, 480, 20)                             \
-    VIEW(make_processes_view, "processes", "Launching", cluster, 460, 21)                                 \
+    VIEW(make_processes_view, "processes", "Launching", cluster, 580, 21)                                 \
     VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \

@@ -91,4 +91,22 @@ TEST_CASE("a scene is compared with another kernel scene of its lesson, wherever
     CHECK(lesson.error().where.line == 9);
 }
 
+TEST_CASE("a tensor program stands beside several others of its lesson, each of which must be one") {
+    const std::string one = "::: scene id=\"one\" tape=\"a.tape\" view=\"tape\"",
+                      two = "::: scene id=\"two\" tape=\"b.tape\"";
+    const auto three = [](const std::string& ids) {
+        return "::: scene tape=\"c.tape\" view=\"modes\" compare=\"" + ids + "\"";
+    };
+    const auto lesson_of = [&](const std::string& ids) {
+        return parse_lesson(head + three(ids) + "\n\n## Two | run\n" + one + "\n\n## Three | run\n" + two + "\n",
+                            "lesson.md");
+    };
+    const Result<Lesson> lesson = lesson_of("one two");
+    REQUIRE(lesson);
+    CHECK(compared_with(scene_at(lesson.value(), 0)->compare) == std::vector<std::string>{"one", "two"});
+    const Result<Lesson> wrong = lesson_of("one four");
+    REQUIRE_FALSE(wrong);
+    CHECK(wrong.error().message == "no other tensor program has the id 'four'");
+}
+
 }  // namespace lessons_gpu_figures_test

@@ -47,11 +47,15 @@ TEST_CASE("buckets and waits of a step are those of the engine's streams, and ca
     CHECK(data_step(rows[2]).ranks[0].hidden_us > 0);
 }
 
-TEST_CASE("the last row stands above, a bar shows another one, and keys go from bucket to bucket") {
+TEST_CASE("the shortest step stands above, a bar shows another one, and keys go from bucket to bucket") {
     RowsDesk desk("parallel", three_rows, "data_parallel", false);
     const auto& rows = desk.result.as<scene::ParallelScene>()->rows;
-    const double share = rows[2].figures.at("exposed_us") / rows[2].figures.at("gradients_us");
-    CHECK(desk.shows(fmt::format("{:.0f} % has nothing to hide behind", 100 * share)));
+    size_t shortest = 0;
+    for (size_t i = 1; i < rows.size(); ++i)
+        if (rows[i].figures.at("step_us") < rows[shortest].figures.at("step_us")) shortest = i;
+    REQUIRE(shortest > 0);
+    const double share = rows[shortest].figures.at("exposed_us") / rows[shortest].figures.at("gradients_us");
+    CHECK(desk.shows(fmt::format("{:.0f} % of the all-reduce has nothing to hide behind", 100 * share)));
     CHECK(desk.shows("shortest"));
     CHECK(desk.quads < 8000);
     desk.shell.show_alone("data_parallel");

@@ -56,7 +56,7 @@ TEST_CASE("eight numbers in pairs become -1 and +1; together the 13 lies 2.07 de
     for (const NormStatistics& one : norm_statistics(pairs.x, 4)) within += one.square / 4;
     CHECK(within == 1.875);
     CHECK(norm_headline(pairs, 1) == "Alone, every pair becomes −1 and +1");
-    CHECK(norm_difference(pairs, 1) == "The 13 lies at 1.00 with each pair alone, at 2.07 with all together.");
+    CHECK(norm_difference(pairs, 1) == "The 9 lies at −1.00 with each pair alone, at 1.03 with all together.");
     CHECK(possible_groups(8) == std::vector<int>{1, 2, 4});
 }
 

@@ -21,6 +21,10 @@ constexpr std::string_view data_hidden =
     "When gradients leave, and when the step ends, stays hidden until you lock an answer.";
 constexpr float name_width = 62, lane_width = 66;
 
+std::string buckets_words(size_t count) {
+    return fmt::format("{} bucket{}", count, count == 1 ? "" : "s");
+}
+
 class DataParallelView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -70,9 +74,10 @@ class DataParallelView final : public View {
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(data_hidden) + "\n";
         for (const DataStep& step : steps) {
             const DataRank& rank = step.ranks.front();
-            text += fmt::format("  {} ({}): step {}, computing {}, all-reduce {} in {} buckets, of it {} exposed\n",
-                                step.name, step.at_once, time_text(step.end_us), time_text(step.computing_us),
-                                time_text(rank.gradients_us), rank.buckets.size(), time_text(rank.exposed_us()));
+            text +=
+                fmt::format("  {} ({}): step {}, computing {}, all-reduce {} in {}, of it {} exposed\n", step.name,
+                            step.at_once, time_text(step.end_us), time_text(step.computing_us), time_text(rank.gradients_us),
+                            buckets_words(rank.buckets.size()), time_text(rank.exposed_us()));
         }
         const DataStep& step = steps[std::min(row_, steps.size() - 1)];
         text += "  " + data_headline(step) + ". " + data_difference(step, steps.front()) + "\n";
@@ -92,7 +97,9 @@ class DataParallelView final : public View {
         seen_ = scene;
         steps_ = scene ? data_steps(*scene) : Steps();
         bucket_ = -1;
-        row_ = steps_.empty() ? 0 : steps_.size() - 1;
+        row_ = 0;
+        for (size_t i = 1; i < steps_.size(); ++i)
+            if (steps_[i].end_us < steps_[row_].end_us) row_ = i;
         for (size_t i = 0; i < steps_.size(); ++i)
             if (asks_for(i)) row_ = i;
     }
@@ -141,8 +148,8 @@ class DataParallelView final : public View {
         constexpr float head = 22, axis = 22;
         const float room = r.h - head - axis;
         const int rows = std::clamp(static_cast<int>(room / 30), 1, static_cast<int>(step.ranks.size()));
-        const float pitch = std::clamp(room / static_cast<float>(rows), 24.0f, 60.0f);
-        const float compute = std::min(24.0f, pitch * 0.48f), below = std::min(18.0f, pitch * 0.36f);
+        const float pitch = std::clamp(room / static_cast<float>(rows), 24.0f, 76.0f);
+        const float compute = std::min(32.0f, pitch * 0.48f), below = std::min(24.0f, pitch * 0.36f);
         float x = ui.text(r.x, r.y + 14, step.name, {.size = 14, .weight = 600});
         std::string note = fmt::format("{}, two streams a rank", step.at_once);
         if (rows < static_cast<int>(step.ranks.size())) note += fmt::format(", {} of {} ranks", rows, step.ranks.size());
@@ -155,7 +162,8 @@ class DataParallelView final : public View {
         ui.polyline(line, theme.ink, 2);
         ui.text(end + 6, top + 10, "the step ends", {.size = 12, .color = theme.ink2});
         ui.text(end + 6, top + 28, time_text(step.end_us), {.size = 16, .weight = 700});
-        const double unit = step_of_time(scale.end);
+        double unit = step_of_time(scale.end);
+        while (scale.x(unit) - scale.left < 58) unit *= 2;
         for (int i = 0; i * unit <= scale.end; ++i) {
             const float at = scale.x(i * unit);
             ui.line({at, bottom}, {at, bottom + 5}, theme.ink3);
@@ -262,7 +270,7 @@ class DataParallelView final : public View {
             for (float at = rest.x; at < rest.right(); at += 440)
                 ui.hatch({at, rest.y, std::min(440.0f, rest.right() - at), rest.h}, faded(data::black, 0.4f),
                          Hatch::diagonal);
-            const std::string words = fmt::format("{} bucket{}", rank.buckets.size(), rank.buckets.size() == 1 ? "" : "s");
+            const std::string words = buckets_words(rank.buckets.size());
             if (ui.text_width(words, {.size = 12}) + 16 < computed)
                 ui.text(whole.x + 8, y + 13, words,
                         {.size = 12, .color = text_on(mix(theme.panel, data::sky, here ? 0.9f : 0.55f))});

@@ -73,16 +73,15 @@ std::string data_headline(const DataStep& step) {
     if (rank.gradients_us <= 0) return "No gradients are exchanged in this step";
     const double share = rank.exposed_us() / rank.gradients_us;
     if (share > 0.995) return "All of the all-reduce waits until backward has ended";
-    return fmt::format("{:.0f} % of the all-reduce hides behind backward, {:.0f} % has nothing to hide behind",
-                       100 * (1 - share), 100 * share);
+    return fmt::format("{:.0f} % of the all-reduce has nothing to hide behind", 100 * share);
 }
 
 std::string data_difference(const DataStep& step, const DataStep& first) {
     if (&step == &first || step.name == first.name)
         return fmt::format("Gradients leave in {} all-reduce{}; the step takes {}.", step.ranks.front().buckets.size(),
                            step.ranks.front().buckets.size() == 1 ? "" : "s", microseconds(step.end_us));
-    return fmt::format("{}: {} in {} buckets, {} with {}.", step.name, microseconds(step.end_us),
-                       step.ranks.front().buckets.size(), microseconds(first.end_us), first.name);
+    return fmt::format("{}: {} in {} buckets; {}: {}.", step.name, microseconds(step.end_us),
+                       step.ranks.front().buckets.size(), first.name, microseconds(first.end_us));
 }
 
 std::string data_caption(const DataStep& step) {

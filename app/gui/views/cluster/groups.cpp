@@ -243,11 +243,16 @@ class GroupsView final : public View {
             if (ui.hovered({r.x, y, r.w, pitch - 4})) ui.tooltip(talk_words(talk, axis));
             if (pitch < 62) continue;
             const double speed = axis.in_node ? talk.inside_gigabytes : talk.between_gigabytes;
-            const std::string time = fmt::format("{}, {} exposed", time_text(axis.us), time_text(axis.exposed_us));
+            const std::string time = axis.exposed_us > 0
+                                         ? fmt::format("{}, {} exposed", time_text(axis.us), time_text(axis.exposed_us))
+                                         : time_text(axis.us) + ", all of it hidden";
             const float left = ui.text(r.right(), y + 57, time, {.size = 13, .color = theme.ink2, .align = Align::right});
             const std::string link = fmt::format("{}, {:g} GB/s", axis.in_node ? talk.inside : talk.between, speed);
+            const std::string_view title = axis.in_node ? talk.inside : talk.between;
             if (r.x + ui.text_width(link, {.size = 13}) + 10 < left)
                 ui.text(r.x, y + 57, link, {.size = 13, .color = theme.ink2});
+            else if (r.x + ui.text_width(title, {.size = 13}) + 10 < left)
+                ui.text(r.x, y + 57, title, {.size = 13, .color = theme.ink2});
             if (pitch >= 80) ui.text(r.x, y + 74, axis.when, {.size = 13, .color = theme.quiet, .width = r.w});
         }
         const float y = r.bottom() - 62;

@@ -30,7 +30,7 @@ struct GpuTalk {
 
     int gpus() const { return mesh.ranks(); }
     int nodes() const { return (gpus() + gpus_per_node - 1) / gpus_per_node; }
-    int node_of(int gpu) const { return gpu / gpus_per_node; }
+    int node_of(int rank) const { return rank / gpus_per_node; }
     double bytes() const;
     double share_in_node() const;  // of the bytes
 };

@@ -107,7 +107,7 @@ class RingAttentionView final : public View {
     void draw_triangles(Ui& ui, const Rings& rings, bool hidden, const Rect& r) {
         const auto count = static_cast<float>(rings.size());
         const auto pieces = static_cast<float>(rings.front().pieces());
-        constexpr float labels = 46, head = 40;
+        constexpr float labels = 46, head = 50;
         float ring_width = hidden ? 0 : std::clamp(r.w - count * (labels + r.h - head + 28), 0.0f, 460.0f);
         if (ring_width < 230) ring_width = 0;
         const float each = (r.w - ring_width) / count;
@@ -120,7 +120,7 @@ class RingAttentionView final : public View {
     void draw_triangle(Ui& ui, const RingSplit& ring, size_t group, bool hidden, const Rect& r, float cell) {
         const Theme& theme = *ui.theme;
         const int pieces = ring.pieces();
-        const float side = cell * static_cast<float>(pieces), left = r.x + 46, top = r.y + 40;
+        const float side = cell * static_cast<float>(pieces), left = r.x + 46, top = r.y + 50;
         const float end = ui.text(r.x, r.y + 14, ring_name(ring), {.size = 14, .weight = 600});
         const std::string note = hidden          ? "rows: queries, columns: keys"
                                  : ring.balanced ? "one piece from the front, its mirror image from the back"
@@ -190,15 +190,26 @@ class RingAttentionView final : public View {
         const std::string note = round_ == 0 ? "everybody has its own keys" : "keys and values have moved on";
         if (end + 10 + ui.text_width(note, {.size = 13}) < r.right())
             ui.text(end + 10, r.y + 14, note, {.size = 13, .color = theme.ink2});
-        const float wide = 92, high = 44;
-        const float reach_x = (r.w - wide) / 2 - 4, reach_y = (r.h - 34 - high) / 2 - 2;
+        const float high = 44;
+        float wide = 92;
+        bool boxes = ring.ranks <= 8;
         const Point middle{r.x + r.w / 2, r.y + 30 + (r.h - 34) / 2};
-        const auto place = [&](int rank) {
+        const auto place_in = [&](int rank, float w, float h) {
             const double turn = -1.5707963 + 6.2831853 * rank / ring.ranks;
-            return Point{middle.x + reach_x * static_cast<float>(std::cos(turn)),
-                         middle.y + reach_y * static_cast<float>(std::sin(turn))};
+            return Point{middle.x + ((r.w - w) / 2 - 4) * static_cast<float>(std::cos(turn)),
+                         middle.y + ((r.h - 34 - h) / 2 - 2) * static_cast<float>(std::sin(turn))};
         };
-        const bool boxes = ring.ranks <= 8 && r.h > 200;
+        const auto apart = [&] {  // no box lies on another
+            for (int a = 0; a < ring.ranks; ++a)
+                for (int b = 0; b < a; ++b) {
+                    const Point one = place_in(a, wide, high), other = place_in(b, wide, high);
+                    if (std::abs(one.x - other.x) < wide + 4 && std::abs(one.y - other.y) < high + 3) return false;
+                }
+            return true;
+        };
+        if (boxes && !apart()) wide = 78, boxes = apart();
+        const float reach_y = (r.h - 34 - high) / 2 - 2;
+        const auto place = [&](int rank) { return boxes ? place_in(rank, wide, high) : place_in(rank, 26, 26); };
         for (int rank = 0; rank < ring.ranks; ++rank) {
             const Point a = place(rank), b = place((rank + 1) % ring.ranks);
             ui.line(a, b, rank_ == (rank + 1) % ring.ranks ? data::sky : theme.ink3,
@@ -225,7 +236,7 @@ class RingAttentionView final : public View {
             const float width = ui.text_width(words, {.size = 12, .weight = 700, .mono = true}) + 8;
             ui.rect({box.x + 18, box.y + 23, width, 16}, look.fill, 2);
             ui.text(box.x + 22, box.y + 35, words, {.size = 12, .color = text_on(look.fill), .weight = 700, .mono = true});
-            if (turn.work == 0)
+            if (turn.work == 0 && wide > 90)
                 ui.text(box.right() - 6, box.y + 17, "idle", {.size = 12, .color = theme.wrong, .align = Align::right});
             if (ui.clicked(box)) pick(group_, rank, round_);
             if (ui.hovered(box)) ui.tooltip(ring_turn_words(ring, rank, round_));

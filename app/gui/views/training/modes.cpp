@@ -96,7 +96,8 @@ class ModesView final : public View {
         const float pitch = std::min(120.0f, plot.h / static_cast<float>(modes.size()));
         const float calls = std::min(22.0f, pitch * 0.28f), kernels = std::min(34.0f, pitch * 0.4f);
         const auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>(us / end); };
-        const double unit = step_of_time(end);
+        double unit = step_of_time(end);
+        while (x_of(unit) - plot.x < 58) unit *= 2;
         const float bottom = plot.y + pitch * static_cast<float>(modes.size());
         for (int i = 0; i * unit <= end; ++i) {
             const float x = x_of(i * unit);

@@ -48,14 +48,15 @@ class NormsView final : public View {
         }
         constexpr float legend = 24;
         const int lines = std::max(norm->groups, other_) + 1;
-        const float below = hidden ? 0
-                                   : 30 + std::clamp((body.h * 0.34f - 30) / static_cast<float>(lines), 18.0f, 30.0f) *
-                                              static_cast<float>(lines);
+        const float below = hidden || body.h < 500
+                                ? 0
+                                : 30 + std::clamp((body.h * 0.34f - 30) / static_cast<float>(lines), 18.0f, 30.0f) *
+                                           static_cast<float>(lines);
         const float high = body.bottom() - legend - below - y;
         const float each = (body.w - 24) / 2;
         draw_slopes(ui, *norm, norm->y, norm->groups, hidden, true, {body.x, y, each, high});
         draw_slopes(ui, *norm, normalised(*norm, other_), other_, hidden, false, {body.x + each + 24, y, each, high});
-        if (!hidden) draw_statistics(ui, *norm, {body.x, body.bottom() - legend - below, body.w, below});
+        if (below > 0) draw_statistics(ui, *norm, {body.x, body.bottom() - legend - below, body.w, below});
         draw_legend(ui, *norm, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
@@ -139,6 +140,8 @@ class NormsView final : public View {
         const std::string title =
             own ? "As it ran: " + groups_words(groups, norm.examples()) : groups_words(groups, norm.examples());
         const float end = ui.text(r.x, r.y + 18, title, {.size = 14, .weight = 600});
+        if (own && end + 12 + ui.text_width("values, and what they become", {.size = 13}) < r.right())
+            ui.text(end + 12, r.y + 18, "values, and what they become", {.size = 13, .color = theme.ink2});
         if (!own && !hidden) {
             const float badge = ui.badge(end + 10, r.y + 18, Provenance::derived);
             float x = end + 20 + badge;
@@ -170,17 +173,15 @@ class NormsView final : public View {
         const int highest = *std::max_element(above_rows.begin(), above_rows.end()),
                   lowest = *std::max_element(below_rows.begin(), below_rows.end());
         const float top = plot.y + 18 + 28 * static_cast<float>(highest),
-                    bottom = plot.bottom() - 38 - 28 * static_cast<float>(hidden ? 0 : lowest);
+                    bottom = std::max(top + 44, plot.bottom() - 38 - 28 * static_cast<float>(hidden ? 0 : lowest));
         ui.line({plot.x, top}, {plot.right(), top}, theme.ink3);
         ui.line({plot.x, bottom}, {plot.right(), bottom}, theme.ink3);
-        ui.text(plot.right(), top + 26, "values", {.size = 12, .color = theme.quiet, .align = Align::right});
-        if (bottom - top > 90)
-            ui.text(plot.right(), bottom - 20, "normalised", {.size = 12, .color = theme.quiet, .align = Align::right});
         if (groups == 1 && !hidden) {
             const float middle = x_of(all.mean);
             const Point line[] = {{middle, top - 14}, {middle, bottom + 14}};
             ui.polyline(line, theme.ink2, 1.5f, 4, 3);
-            ui.text(middle + 6, top + 26, "mean " + plain_number(all.mean), {.size = 12, .color = theme.ink2});
+            ui.text(middle, top - 19, "mean " + plain_number(all.mean),
+                    {.size = 12, .color = theme.ink2, .align = Align::center});
         }
         if (!hidden)
             for (size_t i = 0; i < y.size(); ++i) {
