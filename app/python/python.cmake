@@ -7,7 +7,7 @@ set_target_properties(lockstep_library PROPERTIES OUTPUT_NAME lockstep PREFIX li
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/bin RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/bin)
 target_compile_definitions(lockstep_library PRIVATE LOCKSTEP_IS_BUILT)
 target_link_libraries(lockstep_library PRIVATE lockstep_cli lockstep_gui)
-add_executable(lockstep_start ${python_folder}/binding/main.cpp)
+add_executable(lockstep_start ${python_folder}/binding/main.c)
 set_target_properties(lockstep_start PROPERTIES OUTPUT_NAME lockstep RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/bin
   INSTALL_RPATH $ORIGIN BUILD_WITH_INSTALL_RPATH ON)
 target_link_libraries(lockstep_start PRIVATE lockstep_library)

@@ -15,10 +15,12 @@
 #define LOCKSTEP_SHOWN __declspec(dllimport)
 #endif
 
+#ifdef __cplusplus
 extern "C" {
+#endif
 
-struct LockstepTask;
-struct LockstepObject;  // a kernel, or a launch that has run
+typedef struct LockstepTask LockstepTask;
+typedef struct LockstepObject LockstepObject;  // a kernel, or a launch that has run
 
 // Begins `function` of functions.cpp with its JSON; `object`: what it is called of, or null. Null: there is
 // no memory or no thread for it.
@@ -34,4 +36,6 @@ LOCKSTEP_SHOWN const char* lockstep_answer(LockstepTask* task, size_t* bytes, in
 LOCKSTEP_SHOWN void lockstep_free(LockstepTask* task, LockstepObject* object);  // either of them may be null
 
 LOCKSTEP_SHOWN int lockstep_start(int argc, char** argv);  // the command line
+#ifdef __cplusplus
 }
+#endif

@@ -14,7 +14,6 @@ import argparse
 import hashlib
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -35,8 +34,26 @@ SOURCES = {  # of Debian 12: file below ARCHIVE, and its SHA-256 as Debian's lis
     "libz/libzstd/libzstd_1.5.4+dfsg2.orig.tar.xz": "8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953",
     "m/md4c/md4c_0.4.8.orig.tar.gz": "4a457df853425b6bb6e3457aa1d1a13bccec587a04c38c622b1013a0da41439f",
     "f/freetype/freetype_2.12.1+dfsg.orig.tar.xz": "7dedb6b9adf331559daea614a83b8de42a753e685ec8e1c4bdb4529eb880b0d1",
+    "f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz": "84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583",
     "i/imgui/imgui_1.86+ds.orig.tar.xz": "0dace0e8e57d298eb6e93af12dc19420cb96330832f6495c733b90aeeef11f64",
 }
+
+# A compiler as CMake calls it. Zig precompiles what is told to be a header, and does not know clang's own words for that.
+COMPILER = """#!/bin/sh
+case " $* " in
+*" -emit-pch "*)
+    for word; do
+        shift
+        case "$word" in
+        -c) ;;
+        -emit-pch) set -- "$@" -fno-pch-timestamp ;;
+        *) set -- "$@" "$word" ;;
+        esac
+    done
+    ;;
+esac
+exec "{zig}" {words} "$@"
+"""
 
 
 def zig() -> pathlib.Path:
@@ -77,14 +94,13 @@ def toolchain(target: str, folder: pathlib.Path) -> pathlib.Path:
     """A program for each tool, and the file that tells CMake of them."""
     triple, system, processor = TARGETS[target]
     tools = folder / "tools"
-    for name, words in {"cc": f"cc -target {triple} -fno-sanitize=all", "c++": f"c++ -target {triple} -fno-sanitize=all", "ar": "ar", "ranlib": "ranlib"}.items():
-        write(tools / name, f'#!/bin/sh\nexec "{zig()}" {words} "$@"\n', executable=True)
+    for name in ("cc", "c++"):  # -s: no debug information, which nobody would get
+        write(tools / name, COMPILER.format(zig=zig(), words=f"{name} -target {triple} -fno-sanitize=all -s"), executable=True)
+    for name in ("ar", "ranlib"):
+        write(tools / name, f'#!/bin/sh\nexec "{zig()}" {name} "$@"\n', executable=True)
     # CMake calls it as it does windres: the source and the object are the last two words.
     write(tools / "rc", f'#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nexec "{zig()}" rc /:target x64 /:output-format coff /fo "$2" "$1"\n', executable=True)
     prefix = folder / "prefix"
-    launcher = ""
-    if ccache := shutil.which("ccache"):  # zig is told apart by its version, and not by the program that calls it
-        launcher = f"cmake;-E;env;CCACHE_COMPILERTYPE=clang;CCACHE_COMPILERCHECK=string:zig-{ZIG}-{triple};{ccache}"
     file = folder / "toolchain.cmake"
     write(file, f"""set(CMAKE_SYSTEM_NAME {system})
 set(CMAKE_SYSTEM_PROCESSOR {processor})
@@ -93,7 +109,7 @@ set(CMAKE_CXX_COMPILER {tools}/c++)
 set(CMAKE_AR {tools}/ar CACHE FILEPATH "")
 set(CMAKE_RANLIB {tools}/ranlib CACHE FILEPATH "")
 set(CMAKE_RC_COMPILER {tools}/rc)
-set(CMAKE_CXX_COMPILER_LAUNCHER "{launcher}" CACHE STRING "")
+set(CCACHE OFF CACHE FILEPATH "")  # zig keeps what it has compiled
 set(CMAKE_FIND_ROOT_PATH {prefix})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
@@ -132,7 +148,7 @@ def main() -> None:
     only_those = {"PKG_CONFIG_LIBDIR": str(prefix / "lib/pkgconfig"), "PKG_CONFIG_PATH": ""}
     if not (folder / "engine/build.ninja").exists():
         run("cmake", "-S", root, "-B", folder / "engine", *common, "-DLOCKSTEP_PYTHON=ON", "-DLOCKSTEP_OPENGL=OFF", "-DLOCKSTEP_ONEDNN=OFF", "-DLOCKSTEP_TESTS=OFF",
-            "-DLOCKSTEP_UNITY=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", f"-DPython_EXECUTABLE={sys.executable}", **zigs, **only_those)
+            "-DLOCKSTEP_UNITY=ON", "-DLOCKSTEP_PRECOMPILE=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", f"-DPython_EXECUTABLE={sys.executable}", **zigs, **only_those)
     if asked.step == "configure":
         return
     run("cmake", "--build", folder / "engine", "--", *(asked.ninja or ["-k", "5", "python_package"]), **zigs, **only_those)
