@@ -2,7 +2,9 @@
 """A wheel of the assembled package. Nothing in it knows CPython's interface (lockstep/_core.py calls the library by ctypes), so
 one wheel is for every Python from 3.9 on; auditwheel then says for which systems.
 
-    make_wheel.py FOLDER OUT PLATFORM      FOLDER/lockstep -> OUT/lockstep-*-py3-none-PLATFORM.whl
+    make_wheel.py FOLDER OUT PLATFORM [LICENSES]      FOLDER/lockstep -> OUT/lockstep-*-py3-none-PLATFORM.whl
+
+LICENSES is a folder with those of the libraries that are inside.
 """
 import base64
 import hashlib
@@ -47,6 +49,8 @@ def main() -> None:
         f"{info}/entry_points.txt": "[console_scripts]\nlockstep = lockstep.__main__:main\n",
         f"{info}/LICENSE": (root / "LICENSE").read_text(encoding="utf-8"),
     }
+    for file in sorted(pathlib.Path(sys.argv[4]).iterdir()) if len(sys.argv) > 4 else ():
+        texts[f"{info}/licenses/{file.name}"] = file.read_text(encoding="utf-8")
     name = out / f"lockstep-{version}-{tag}.whl"
     record = []
 

@@ -37,6 +37,13 @@ SOURCES = {  # of Debian 12: file below ARCHIVE, and its SHA-256 as Debian's lis
     "f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz": "84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583",
     "i/imgui/imgui_1.86+ds.orig.tar.xz": "0dace0e8e57d298eb6e93af12dc19420cb96330832f6495c733b90aeeef11f64",
 }
+LICENSES = {  # of all that is inside of a wheel: below the sources, zig's folder, or where Debian has those of headers
+    "fmt": "fmtlib-9.1.0+ds1/LICENSE.rst", "zlib": "zlib-1.2.13.dfsg/LICENSE", "zstd": "zstd-1.5.4/LICENSE",
+    "md4c": "md4c-release-0.4.8/LICENSE.md", "freetype": "freetype-2.12.1/docs/FTL.TXT", "imgui": "imgui-1.86/LICENSE.txt",
+    "libcxx": "lib/libcxx/LICENSE.TXT", "libcxxabi": "lib/libcxxabi/LICENSE.TXT", "libunwind": "lib/libunwind/LICENSE.TXT", "zig": "LICENSE",
+    "nlohmann-json": "nlohmann-json3-dev/copyright", "cli11": "libcli11-dev/copyright",
+    "tomlplusplus": "libtomlplusplus-dev/copyright", "stb": "libstb-dev/copyright",
+}
 
 # A compiler as CMake calls it. Zig precompiles what is told to be a header, and does not know clang's own words for that.
 COMPILER = """#!/bin/sh
@@ -83,9 +90,9 @@ def fetch_sources(folder: pathlib.Path) -> None:
 
 def write(file: pathlib.Path, text: str, executable: bool = False) -> None:
     """Leaves a file alone that holds that already: nothing is built again for it."""
-    if not file.exists() or file.read_text() != text:
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
     if executable:
         file.chmod(0o755)
 
@@ -119,6 +126,15 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
     return file
 
 
+def gather_licenses(folder: pathlib.Path, sources: pathlib.Path) -> None:
+    places = (sources, zig().parent, pathlib.Path("/usr/share/doc"))
+    for name, path in LICENSES.items():
+        found = next((place / path for place in places if (place / path).is_file()), None)
+        if not found:
+            sys.exit(f"the license of {name} is nowhere: no {path}")
+        write(folder / name, found.read_text(encoding="utf-8", errors="replace"))
+
+
 def run(*words: object, **more: str) -> None:
     subprocess.run([str(w) for w in words], check=True, env={**os.environ, **more})
 
@@ -133,6 +149,7 @@ def main() -> None:
     folder = asked.build.resolve() / asked.target
     sources, prefix = asked.build.resolve() / "sources", folder / "prefix"
     fetch_sources(sources)
+    gather_licenses(asked.build.resolve() / "licenses", sources)
     chain = toolchain(asked.target, folder)
     zigs = {"ZIG_GLOBAL_CACHE_DIR": str(asked.build.resolve() / "zig"), "ZIG_LOCAL_CACHE_DIR": str(asked.build.resolve() / "zig")}
     common = ["-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={chain}", "-DCMAKE_BUILD_TYPE=Release"]
