@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A wheel of the assembled package. Nothing in it knows CPython's interface (lockstep/_core.py calls the library by ctypes), so
-one wheel is for every Python from 3.9 on; auditwheel then says for which systems.
+one wheel is for every Python from 3.9 on. Whether it is for the systems of that platform, audit.py says.
 
     make_wheel.py FOLDER OUT PLATFORM [LICENSES]      FOLDER/lockstep -> OUT/lockstep-*-py3-none-PLATFORM.whl
 

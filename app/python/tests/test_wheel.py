@@ -35,16 +35,35 @@ def test_python_calls_each_function_of_the_library():
     assert rows and rows == called
 
 
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, here / f"package/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_source_is_pinned_and_used():
-    spec = importlib.util.spec_from_file_location("portable", here / "package/portable.py")
-    portable = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(portable)
+    portable = script("portable")
     libraries = text("package/libraries/CMakeLists.txt")
     for path, digest in portable.SOURCES.items():
         assert re.fullmatch(r"[0-9a-f]{64}", digest)
         version = re.search(r"_(\d+(\.\d+)+)", path).group(1)
         assert f"-{version}" in libraries, path
     assert f"ziglang=={portable.ZIG}" in text("package/requirements.txt")
+
+
+@pytest.mark.parametrize("tag, libraries, words", [
+    ("manylinux_2_17_x86_64", "The wheel requires no external shared libraries! :)", ""),
+    ("manylinux_2_28_x86_64", "The wheel requires\nno external shared libraries! :)", ""),
+    ("manylinux_2_35_x86_64", "The wheel requires no external shared libraries! :)", "needs glibc 2.35"),
+    ("manylinux_2_17_aarch64", "The wheel requires no external shared libraries! :)", "is for aarch64"),
+    ("manylinux_2_17_x86_64", "The following external shared libraries are required: libz.so.1", "do not come along"),
+    ("linux_x86_64", "", "is for no manylinux"),
+])
+def test_a_wheel_that_asks_for_more_than_its_tag_is_found(tag, libraries, words):
+    said = f'w.whl is\nconsistent with the following platform tag:\n"{tag}".\n{libraries}'
+    wrong = script("audit").wrong_with("lockstep-1-py3-none-manylinux_2_28_x86_64.whl", said)
+    assert words in wrong and bool(wrong) == bool(words)
 
 
 @pytest.mark.parametrize("platform", ["linux_aarch64", "win_amd64"])
