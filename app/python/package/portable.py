@@ -165,7 +165,8 @@ def main() -> None:
     only_those = {"PKG_CONFIG_LIBDIR": str(prefix / "lib/pkgconfig"), "PKG_CONFIG_PATH": ""}
     if not (folder / "engine/build.ninja").exists():
         run("cmake", "-S", root, "-B", folder / "engine", *common, "-DLOCKSTEP_PYTHON=ON", "-DLOCKSTEP_OPENGL=OFF", "-DLOCKSTEP_ONEDNN=OFF", "-DLOCKSTEP_TESTS=OFF",
-            "-DLOCKSTEP_UNITY=ON", "-DLOCKSTEP_PRECOMPILE=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", f"-DPython_EXECUTABLE={sys.executable}", **zigs, **only_those)
+            "-DLOCKSTEP_UNITY=ON", "-DLOCKSTEP_PRECOMPILE=ON", "-DCMAKE_CXX_VISIBILITY_PRESET=hidden",
+            "-DCMAKE_VISIBILITY_INLINES_HIDDEN=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", f"-DPython_EXECUTABLE={sys.executable}", **zigs, **only_those)
     if asked.step == "configure":
         return
     run("cmake", "--build", folder / "engine", "--", *(asked.ninja or ["-k", "5", "python_package"]), **zigs, **only_those)

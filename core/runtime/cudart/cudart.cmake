@@ -8,7 +8,7 @@ set_target_properties(lockstep_cudart PROPERTIES CXX_VISIBILITY_PRESET hidden LI
   LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/versions.map)
 if(NOT WIN32)
   target_link_options(lockstep_cudart PRIVATE -Wl,--version-script,${CMAKE_CURRENT_LIST_DIR}/versions.map)
-  if(NOT CMAKE_CROSSCOMPILING)  # zig's C++ library is hidden anyhow
+  if(NOT CMAKE_CXX_VISIBILITY_PRESET STREQUAL hidden)  # wheels are compiled so, by a linker that does not know this
     target_link_options(lockstep_cudart PRIVATE -Wl,--exclude-libs,ALL)
   endif()
   foreach(name libcudart.so libcudart.so.11.0 libcudart.so.12 libcudart.so.13)
