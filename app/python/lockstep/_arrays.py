@@ -4,7 +4,6 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from . import _core
 from ._errors import Error
 
 _kinds = {"f": "f", "i": "i", "u": "u", "b": "u"}
@@ -62,6 +61,37 @@ def _from_torch(tensor: Any, who: str):
     return ("array", tensor.data_ptr(), tensor.numel() * tensor.element_size(), names[dtype], list(tensor.shape), True)
 
 
+class _Tensor(ctypes.Structure):
+    """DLTensor of dlpack.h."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+_codes = {0: "i", 1: "u", 2: "f", 4: "bf", 6: "u"}  # DLDataTypeCode: Int, UInt, Float, Bfloat, Bool
+_in_host_memory = 1  # kDLCPU
+
+
+def _from_dlpack(value: Any, who: str):
+    if value.__dlpack_device__()[0] != _in_host_memory:
+        raise Error(f"{who} lies on a device: give one in the host's memory, as by .cpu()")
+    capsule = value.__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    tensor = _Tensor.from_address(pointer(capsule, b"dltensor"))
+    if tensor.code not in _codes or tensor.lanes != 1:
+        raise Error(f"{who} has elements of a type that kernels do not have")
+    shape, size = [tensor.shape[k] for k in range(tensor.ndim)], tensor.bits // 8
+    if tensor.strides and not _dense(shape, [tensor.strides[k] * size for k in range(tensor.ndim)], size):
+        raise Error(f"{who} is not contiguous: give a copy, as by .contiguous()")
+    elements = 1
+    for extent in shape:
+        elements *= extent
+    prepared = ("array", (tensor.data or 0) + tensor.byte_offset, elements * size, f"{_codes[tensor.code]}{tensor.bits}", shape, True)
+    return prepared, (value, capsule)
+
+
 def argument(value: Any, who: str = "an argument"):
     """A kernel's argument as the binding takes it, and what has to stay alive until the launch is over."""
     if value is None or isinstance(value, (bool, int, float, bytes)):
@@ -77,7 +107,7 @@ def argument(value: Any, who: str = "an argument"):
             return value.item(), None
         return _from_interface(value, who), value
     if hasattr(value, "__dlpack__"):
-        return _core.from_dlpack(value), value
+        return _from_dlpack(value, who)
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value), None
     if isinstance(value, (ctypes.Structure, ctypes.Array, ctypes.Union)):

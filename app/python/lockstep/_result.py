@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes
 import html
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -195,7 +194,7 @@ class Trace:
         self.sm: int = all_["sm"]
         self.schedulers: int = all_["schedulers"]
         self.truncated: bool = all_["truncated"]
-        self.kept: tuple[int, int] = all_["kept"]
+        self.kept: tuple[int, int] = tuple(all_["kept"])
         instructions = native.instructions()
         self.texts: list[str] = instructions.pop("text")
         self.instructions = Columns(instructions)
@@ -226,7 +225,7 @@ class Result:
     @classmethod
     def _of(cls, native, configured, how: dict, scalars: list) -> "Result":
         again = dict(kernel=configured.kernel, grid=configured.grid, block=configured.block, how=how, scalars=scalars, arrays=None)
-        result = cls(json.loads(native.report()), again)
+        result = cls(native.report(), again)
         result._native = native
         return result
 

@@ -29,11 +29,12 @@ def main() -> None:
     made = build / "python"
     folder.mkdir(parents=True, exist_ok=True)
     copy(root / "app/python/lockstep", folder)
-    for pattern in ("_core*.so", "_core*.pyd", "liblockstep.so", "liblockstep.dll"):
-        for file in made.glob(pattern):
-            copy(file, folder / file.name)
-    copy(made / "bin", folder / "bin")
-    copy((build / "runtime/liblockstep_cudart.so").resolve(), folder / "bin/runtime/liblockstep_cudart.so")
+    for pattern in ("lockstep", "lockstep.exe", "liblockstep.so", "liblockstep.dll"):
+        for file in (made / "bin").glob(pattern):
+            copy(file, folder / "bin" / file.name)
+    for file in (build / "runtime").glob("liblockstep_cudart.*"):
+        if file.suffix in (".so", ".dll"):
+            copy(file.resolve(), folder / "bin/runtime" / file.name)
     for name in ("kernels", "lessons", "assets"):
         copy(root / name, folder / "share/lockstep" / name)
     copy(root / "app/python/notebooks", folder / "notebooks")

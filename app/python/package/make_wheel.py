@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""A wheel of the assembled package. abi3: one binding for CPython 3.10 and later; auditwheel then takes the libraries along
-and says which systems it is for.
+"""A wheel of the assembled package. Nothing in it knows CPython's interface (lockstep/_core.py calls the library by ctypes), so
+one wheel is for every Python from 3.9 on. Whether it is for the systems of that platform, audit.py says.
 
-    make_wheel.py FOLDER OUT      FOLDER/lockstep -> OUT/lockstep-*.whl
+    make_wheel.py FOLDER OUT PLATFORM [LICENSES]      FOLDER/lockstep -> OUT/lockstep-*-py3-none-PLATFORM.whl
+
+LICENSES is a folder with those of the libraries that are inside.
 """
 import base64
 import hashlib
 import pathlib
-import platform
 import re
 import sys
 import zipfile
@@ -19,9 +20,8 @@ METADATA = f"""Metadata-Version: 2.1
 Name: lockstep
 Version: {version}
 Summary: Run CUDA C++, Numba and Triton kernels without a GPU, and look inside
-Requires-Python: >=3.10
+Requires-Python: >=3.9
 Requires-Dist: numpy>=1.22
-Requires-Dist: nanobind-backend>=1,<2
 Provides-Extra: compiler
 Requires-Dist: ziglang>=0.16; extra == "compiler"
 Provides-Extra: notebook
@@ -41,10 +41,7 @@ Description-Content-Type: text/markdown
 def main() -> None:
     folder, out = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    binding = next((folder / "lockstep").glob("_core*.so"))
-    abi3 = ".abi3." in binding.name
-    python = "cp310" if abi3 else f"cp{sys.version_info.major}{sys.version_info.minor}"
-    tag = f"{python}-{'abi3' if abi3 else python}-linux_{platform.machine()}"
+    tag = f"py3-none-{sys.argv[3]}"
     info = f"lockstep-{version}.dist-info"
     texts = {
         f"{info}/METADATA": METADATA + (root / "app/python/README.md").read_text(encoding="utf-8"),
@@ -52,6 +49,8 @@ def main() -> None:
         f"{info}/entry_points.txt": "[console_scripts]\nlockstep = lockstep.__main__:main\n",
         f"{info}/LICENSE": (root / "LICENSE").read_text(encoding="utf-8"),
     }
+    for file in sorted(pathlib.Path(sys.argv[4]).iterdir()) if len(sys.argv) > 4 else ():
+        texts[f"{info}/licenses/{file.name}"] = file.read_text(encoding="utf-8")
     name = out / f"lockstep-{version}-{tag}.whl"
     record = []
 

@@ -142,6 +142,20 @@ def test_launches_that_are_not_possible_are_refused(saxpy, xy):
         saxpy[4, 256](x, y, 2.0, 1000, check="racechek")
 
 
+@pytest.mark.parametrize("how, words", [
+    (dict(seed=-1), "'seed' cannot be -1"),
+    (dict(sm=2**40), "'sm' cannot be"),
+    (dict(gpu=5), "'gpu' cannot be 5"),
+])
+def test_options_that_are_none_are_refused_by_name(saxpy, xy, how, words):
+    with pytest.raises(lockstep.Error, match=words):
+        saxpy[4, 256](*xy, 2.0, 1000, **how)
+
+
+def test_numbers_of_numpy_are_options_too(saxpy, xy):
+    assert saxpy[np.int64(4), np.int32(256)](*xy, 2.0, 1000, seed=np.uint8(3), sm=np.int64(1)).cycles > 0
+
+
 def test_numbers_of_numpy_and_ctypes_are_numbers(saxpy, xy):
     x, y = xy
     saxpy[4, 256](x, y, np.float32(2), np.int64(1000))
@@ -179,6 +193,8 @@ def test_half_precision_and_dlpack():
 
     k[1, 32](Only(x))
     assert x[3] == 12
+    with pytest.raises(lockstep.Error, match="argument 1 .* not contiguous"):
+        k[1, 16](Only(x[::2]))
 
 
 def test_a_torch_tensor_is_written_in_place(saxpy):
