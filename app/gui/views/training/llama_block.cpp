@@ -106,7 +106,7 @@ class LlamaBlockView final : public View {
                 for (size_t i = 0; i < choices_.size(); ++i) {
                     std::string name = choices_[i].shape.name;
                     std::replace(name.begin(), name.end(), '-', '_');
-                    if (predict.of.text().find(name) != std::string::npos) return i;
+                    if (name.starts_with("llama") && predict.of.text().find(name) != std::string::npos) return i;
                 }
         return 0;
     }

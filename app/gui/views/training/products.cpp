@@ -441,7 +441,7 @@ class ProductsView final : public View {
         const ProductRun& ahead = it.runs.front();
         const ProductRun* back = weights_run(it);
         const int64_t along = (it.inner + ahead.tile_rows - 1) / ahead.tile_rows, bands = ahead.across, rows = ahead.down;
-        const float labels = 66, result = 60;
+        const float labels = 92, result = 60;
         const auto lines = static_cast<float>((rows + bands) * (back != nullptr ? 2 : 1));
         const float fixed = back != nullptr ? 92 : 46;
         const float pitch =
