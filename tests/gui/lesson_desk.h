@@ -31,6 +31,8 @@ inline void answer(Desk& desk, int step) {
         desk.session.post(ask::LockPrediction{p});
     }
     desk.settle();
+    desk.session.learn.run_shown = step;  // the run stands where an answered sketch was
+    desk.settle();
 }
 
 inline void reads_at_any_size(Desk& desk) {

@@ -218,9 +218,9 @@ class ConvolutionView final : public View {
         };
         const TextStyle small{.size = 12, .color = theme.quiet, .align = Align::center, .mono = true};
         for (int64_t c = 0; labels > 0 && c < it.columns; ++c)
-            ui.text(place(c).x + cell / 2, r.y + head - 5, std::to_string(c), small);
+            ui.text(place(c).x + cell / 2, r.y + head - 9, std::to_string(c), small);
         for (int64_t row = 0; labels > 0 && row < it.rows; ++row)
-            ui.text(r.x + 8, place(row * it.columns).y + cell / 2 + 4, std::to_string(row), small);
+            ui.text(r.x + 5, place(row * it.columns).y + cell / 2 + 4, std::to_string(row), small);
         const bool fine = cell < 12;
         if (fine)
             texture(ui, "pixels", it.columns, it.rows,
@@ -310,7 +310,7 @@ class ConvolutionView final : public View {
             const float from = column_x(g * group), to = column_x(end - 1) + cw;
             const std::string words = spread ? fmt::format("pixel row {}", g) : fmt::format("row {}", g);
             if (ui.text_width(words, {.size = 12}) < to - from)
-                ui.text((from + to) / 2, r.y + head - 6, words, {.size = 12, .color = theme.quiet, .align = Align::center});
+                ui.text((from + to) / 2, r.y + head - 9, words, {.size = 12, .color = theme.quiet, .align = Align::center});
         }
         for (int64_t w = first; w < first + shown; ++w) {
             const float y = row_y(w);
@@ -414,7 +414,7 @@ class ConvolutionView final : public View {
         ui.text(ex, middle + 6, "=", sign);
         ui.text(px + pw / 2, r.y + 14, "product", {.size = 14, .align = Align::center, .weight = 600});
         if (!it.bias.empty())
-            ui.text(px + pw / 2, r.y + head - 6, fmt::format("{:+.2g} bias", it.bias[static_cast<size_t>(filter_)]),
+            ui.text(px + pw / 2, r.y + head - 9, fmt::format("{:+.2g} bias", it.bias[static_cast<size_t>(filter_)]),
                     {.size = 12, .color = theme.quiet, .align = Align::center});
         float largest = 1e-9f;
         const auto made = [&](int64_t w) { return it.made[static_cast<size_t>(filter_ * it.windows() + w)]; };

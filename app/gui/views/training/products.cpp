@@ -553,7 +553,6 @@ class ProductsView final : public View {
                 const int64_t of = (ty * run.tile_columns + tx) / 32;
                 ui.rect(at, of == warp ? data::green : mix(theme.panel2, data::green, of % 2 == 0 ? 0.16f : 0.28f));
                 if (ui.clicked(at)) thread_row_ = ty, thread_column_ = tx;
-                if (ty == thread_row_ && tx == thread_column_) ui.outline({at.x - 1, at.y - 1, at.w + 2, at.h + 2});
                 if (tx == 0 && (ty * run.tile_columns) % 32 == 0 && cell >= 8)
                     ui.text(gx - 6, at.y + cell + 4, fmt::format("warp {}", of),
                             {.size = 12,
@@ -561,6 +560,8 @@ class ProductsView final : public View {
                              .align = Align::right,
                              .weight = of == warp ? 600 : 400});
             }
+        ui.outline({gx + cell * static_cast<float>(thread_column_) - 1, gy + cell * static_cast<float>(thread_row_) - 1,
+                    cell + 1, cell + 1});
         float y = gy + cell * static_cast<float>(run.tile_rows) + 12;
         const int64_t row = thread_row_, column = tile_ * run.tile_columns + thread_column_;
         const bool inside = row < it.rows && column < it.columns;
