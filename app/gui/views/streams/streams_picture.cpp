@@ -162,7 +162,9 @@ void StreamsPicture::draw_ruler(Ui& ui, const StreamPlaces& p) const {
         const float x = p.at(us);
         ui.rect({x, p.plot.y, 1, p.plot.h}, ui.theme->grid);
         const std::string label = mark_text(us, step);
-        const bool covered = std::abs(x - p.at(cursor_)) < 30 + ui.text_width(label, {.size = 12, .mono = true}) / 2;
+        const Rect here = cursor_box(ui, p);
+        const float half = ui.text_width(label, {.size = 12, .mono = true}) / 2 + 6;
+        const bool covered = x + half > here.x && x - half < here.right();
         if ((x < p.plot.right() - 14 || us == p.end) && !(covered && cursor_ > 0))  // the cursor's time stands there
             ui.text(x, baseline, label, {.size = 12, .color = ui.theme->quiet, .align = Align::center, .mono = true});
     }
@@ -331,14 +333,21 @@ void StreamsPicture::draw_chosen(Ui& ui, const StreamPlaces& p, int32_t line) co
                 ui.outline({bar.x, bar.y, std::max(bar.w, 3.f), bar.h}, 0);
 }
 
+std::string StreamsPicture::cursor_text() const {
+    return fmt::format("{:.1f}", cursor_);
+}
+
+Rect StreamsPicture::cursor_box(Ui& ui, const StreamPlaces& p) const {
+    const float width = ui.text_width(cursor_text(), {.size = 12, .weight = 700, .mono = true}) + 12;
+    const float left = std::clamp(p.at(cursor_) - width / 2, p.plot.x - 20, p.plot.right() - width);
+    return {left, p.plot.y - band - 24, width, 18};
+}
+
 void StreamsPicture::draw_cursor(Ui& ui, const StreamPlaces& p) const {
-    const float x = p.at(cursor_);
-    ui.cursor_line(x, p.plot.y - band - 4, p.plot.bottom());
-    const std::string text = fmt::format("{:.1f}", cursor_);
-    const float width = ui.text_width(text, {.size = 12, .weight = 700, .mono = true}) + 12;
-    const float left = std::clamp(x - width / 2, p.plot.x - 20, p.plot.right() - width);
-    ui.rect({left, p.plot.y - band - 24, width, 18}, ui.theme->ink, 3);
-    ui.text(left + width / 2, p.plot.y - band - 10, text,
+    ui.cursor_line(p.at(cursor_), p.plot.y - band - 4, p.plot.bottom());
+    const Rect box = cursor_box(ui, p);
+    ui.rect(box, ui.theme->ink, 3);
+    ui.text(box.x + box.w / 2, p.plot.y - band - 10, cursor_text(),
             {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
 }
 

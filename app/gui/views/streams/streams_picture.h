@@ -62,6 +62,8 @@ class StreamsPicture {
     // What the line that is looked at in the program does, and the operation that was chosen.
     void draw_chosen(Ui& ui, const StreamPlaces& p, int32_t line) const;
     void draw_cursor(Ui& ui, const StreamPlaces& p) const;
+    Rect cursor_box(Ui& ui, const StreamPlaces& p) const;  // of its time, above the plot
+    std::string cursor_text() const;
     void legend(Ui& ui, const Rect& body) const;
 
   private:

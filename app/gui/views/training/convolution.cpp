@@ -357,7 +357,11 @@ class ConvolutionView final : public View {
         draw_factor(ui, it, hidden, spread, {right, r.y, r.right() - right, r.h}, head, ch, first, shown);
         if (it.pixels() <= 36) {
             const std::string_view forms[] = {"patches", "one matrix"};
-            if (x + ui.segmented_width(forms) < r.right()) chosen_form_ = ui.segmented(x, r.y - 4, forms, spread ? 1 : 0);
+            // In front of the other factor's heading, or behind it.
+            const float middle = right + 36 + factor_width / 2, wide = ui.segmented_width(forms),
+                        half = ui.text_width(spread ? "picture" : "weights", {.size = 14, .weight = 600}) / 2 + 10;
+            const float at = x + wide < middle - half ? x : std::max(x, middle + half);
+            if (at + wide < r.right()) chosen_form_ = ui.segmented(at, r.y - 4, forms, spread ? 1 : 0);
         }
     }
     static bool inside(const Convolution& it, int64_t window, int64_t pixel) {
@@ -372,6 +376,8 @@ class ConvolutionView final : public View {
                      {.size = 13, .color = ui.theme->ink2});
     }
 
+    static constexpr float factor_width = 38;
+
     void draw_factor(Ui& ui, const Convolution& it, bool hidden, bool spread, const Rect& r, float head, float ch,
                      int64_t first, int64_t shown) {
         const Theme& theme = *ui.theme;
@@ -379,7 +385,7 @@ class ConvolutionView final : public View {
         const float middle = r.y + head + ch * static_cast<float>(shown) / 2;
         // the other factor: the kernel's weights as a column, or the picture as one
         const int64_t rows = spread ? it.pixels() : it.elements();
-        const float fw = 38, fh = std::floor(std::min(30.0f, (r.h - head) / static_cast<float>(rows)));
+        const float fw = factor_width, fh = std::floor(std::min(30.0f, (r.h - head) / static_cast<float>(rows)));
         if (r.w < 36 + fw) return;
         const float fx = r.x + 36;
         ui.text(r.x + 18, middle + 6, "×", sign);

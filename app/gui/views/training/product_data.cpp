@@ -154,7 +154,8 @@ std::vector<MatrixProduct> products_of(const nn::StepRecord& step) {
         if (!one) continue;
         const auto [stem, number] = stem_of(one->w_name);
         const auto known = group_of.find(stem);
-        if (number > 0 && known != group_of.end() && groups[known->second].front().rows == one->rows) {
+        if (known != group_of.end() && number == static_cast<int>(groups[known->second].size()) + 1 &&
+            groups[known->second].front().rows == one->rows) {
             groups[known->second].push_back(std::move(*one));
             continue;
         }
