@@ -360,7 +360,7 @@ class ConvolutionView final : public View {
             // In front of the other factor's heading, or behind it.
             const float middle = right + 36 + factor_width / 2, wide = ui.segmented_width(forms),
                         half = ui.text_width(spread ? "picture" : "weights", {.size = 14, .weight = 600}) / 2 + 10;
-            const float at = x + wide < middle - half ? x : std::max(x, middle + half);
+            float at = x + wide < middle - half ? x : std::max(x, middle + half);
             if (at + wide < r.right()) chosen_form_ = ui.segmented(at, r.y - 4, forms, spread ? 1 : 0);
         }
     }
