@@ -209,6 +209,7 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     picture->source = source;
     picture->table = std::move(table);
     picture->ran = rows;
+    picture->asked = asked;
     if (scene.rows.front().schedule) show_schedules(drawn, scene, *picture);
     if (one.collective) show_collective(one, *picture);
     if (scene.kind == "parallel") show_memory(scene, *picture);

@@ -61,7 +61,7 @@ TEST_CASE("the shortest step stands above, a bar shows another one, and keys go 
     desk.shell.show_alone("data_parallel");
     desk.frames(3);
     CHECK(desk.clashes() == std::vector<std::string>{});
-    desk.key(KeyCode::right);
+    desk.key(KeyCode::d);
     CHECK(desk.shows("Rank 0, bucket 1 of "));
     REQUIRE(desk.click_on("all at the end"));
     CHECK(desk.shows("All of the all-reduce waits until backward has ended"));

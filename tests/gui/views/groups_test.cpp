@@ -93,7 +93,7 @@ TEST_CASE("bytes and times are the planner's figures, those that stay in the nod
     CHECK(talk_headline(gpu_talk(plan_of(desk, 1), 0)) == "100 % of GPU 0's bytes leave its node");
 }
 
-TEST_CASE("a click on a node looks from its GPU, chips choose the plan, and amounts are hidden while a question is open") {
+TEST_CASE("a click on a node looks from its GPU, and chips choose the plan") {
     RowsDesk desk("plan", large, "groups", false);
     desk.shell.show_alone("groups");
     desk.frames(3);
@@ -102,12 +102,23 @@ TEST_CASE("a click on a node looks from its GPU, chips choose the plan, and amou
     CHECK(desk.clashes() == std::vector<std::string>{});
     CHECK(desk.quads < 8000);
     const std::string before = desk.shell.describe("groups");
-    desk.key(KeyCode::right);
+    desk.key(KeyCode::d);
     CHECK(desk.shell.describe("groups") != before);
+    REQUIRE(desk.shows("What GPU 2,731 sends in a step"));
+    REQUIRE(desk.click_on("2,733"));
+    CHECK(desk.shows("What GPU 2,733 sends in a step"));
+    for (const UiState::Written& text : desk.written)
+        if (text.text == "The machine") {  // its first node lies below
+            desk.click(text.ink.x + 27, text.ink.bottom() + 14);
+            break;
+        }
+    CHECK(desk.shows("What GPU 5 sends in a step"));
     REQUIRE(desk.click_on("tp 16"));
     CHECK(desk.shows("bytes leave its node"));
     CHECK(desk.clashes() == std::vector<std::string>{});
+}
 
+TEST_CASE("amounts of a GPU's groups are hidden while a question is open") {
     RowsDesk asked("plan", large, "groups", true);
     const std::string said = asked.shell.describe("groups");
     CHECK(said.find("hidden until you lock") != std::string::npos);

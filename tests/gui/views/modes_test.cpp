@@ -74,8 +74,12 @@ TEST_CASE("the lesson's three modes stand on one axis, eager first, with one los
     CHECK(desk.quads < 8000);
     desk.key(KeyCode::down);
     CHECK(desk.shows("graph, kernel 1 of "));
+    desk.key(KeyCode::d);
+    CHECK(desk.shows("graph, kernel 2 of "));
     desk.session.learn.reveal_steps = 0;
-    CHECK(desk.shell.describe("modes").find("launches") == std::string::npos);
+    const std::string hidden = view_named("modes")->make()->describe(desk.session, desk.shell.focus);
+    CHECK(hidden.find("hidden until you lock") != std::string::npos);
+    CHECK(hidden.find("launches") == std::string::npos);
 }
 
 }  // namespace gui_modes_test

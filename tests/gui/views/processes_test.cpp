@@ -53,7 +53,7 @@ TEST_CASE("a lesson's mesh stands as servers and processes that can be picked; t
     CHECK(desk.clashes() == std::vector<std::string>{});
     desk.shell.show_alone("processes");
     desk.frames(3);
-    desk.key(KeyCode::right);
+    desk.key(KeyCode::d);
     CHECK(desk.shows("What rank 7 is told"));
     REQUIRE(desk.click_on("the meeting"));
     CHECK(desk.shows("MASTER_ADDR:MASTER_PORT, rank 0 listens: 7 call, all learn WORLD_SIZE 8"));

@@ -1,6 +1,6 @@
 // Data parallelism, one step: every rank's computing above its gradients' way, bucket by bucket, on one axis; what is not
 // hidden by computing is marked. Below, one bar for each row of the scene: computing, and what stands out beyond it. A click
-// on such a bar shows its row above; Up and Down do, too. Left and Right go from bucket to bucket.
+// on such a bar shows its row above; Up and Down do, too. A and D go from bucket to bucket.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ class DataParallelView final : public View {
 
     void pick_by_keys(Ui& ui, const Rect& area) {
         const int row = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0);
-        const int bucket = (ui.pressed(Key::right, area) ? 1 : 0) - (ui.pressed(Key::left, area) ? 1 : 0);
+        const int bucket = (ui.pressed(Key::d, area) ? 1 : 0) - (ui.pressed(Key::a, area) ? 1 : 0);
         if (row != 0) {
             row_ = static_cast<size_t>(std::clamp(static_cast<int>(row_) + row, 0, static_cast<int>(steps_.size()) - 1));
             bucket_ = -1;

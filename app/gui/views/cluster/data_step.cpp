@@ -55,7 +55,8 @@ DataStep data_step(const scene::ParallelRow& row) {
     for (const DataBucket& bucket : step.ranks.front().buckets) step.gradient_bytes += bucket.bytes;
     for (const parallel::Traffic& sent : row.step->ranks.front().sent)
         if (sent.purpose == "gradients") step.sent_bytes += sent.bytes;
-    for (const DataWork& work : step.ranks.front().work) step.computing_us += work.end - work.begin;
+    for (const DataWork& work : step.ranks.front().work)  // on its stream it may wait for messages, too
+        if (work.phase != StepPhase::communication) step.computing_us += work.end - work.begin;
     step.end_us = row.step->end_us - row.step->begin_us;
     return step;
 }

@@ -1,7 +1,7 @@
 // One GPU of a planned machine and its groups: every node of the machine as a cell, a row a pipeline stage; the nodes with
 // which it talks have the colour of the axis along which it does. Below, its own node GPU by GPU. At the right how many
 // bytes it sends along each axis in a step, and how long nothing hides them. A click on a node, or on a GPU of its node,
-// picks another GPU; so do the arrows. Chips choose among a scene's plans.
+// picks another GPU; so do A and D, Up and Down. Chips choose among a scene's plans.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ class GroupsView final : public View {
         const auto moved = [&](Key more, Key less) {
             return (ui.pressed(more, area) ? 1 : 0) - (ui.pressed(less, area) ? 1 : 0);
         };
-        const int across = moved(Key::right, Key::left), down = moved(Key::down, Key::up);
+        const int across = moved(Key::d, Key::a), down = moved(Key::down, Key::up);
         if (across == 0 && down == 0) return;
         const int to = talk.gpu + across + down * talk.gpus() / talk.mesh.size("pp");
         if (to >= 0 && to < talk.gpus()) gpu_ = to;

@@ -1,6 +1,6 @@
 // Launching: the servers, their processes with rank and local rank, the GPU that each takes, and either the ring's hops,
-// those that cross the network marked, or the meeting at which rank 0 tells all who they are. A click on a process, or Left
-// and Right, shows what it is told.
+// those that cross the network marked, or the meeting at which rank 0 tells all who they are. A click on a process, or A
+// and D, shows what it is told.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ class ProcessesView final : public View {
                                           .caption = caption});
         ui.push_scope("processes");
         rank_ = std::clamp(rank_ < 0 ? places.world() - 2 : rank_, 0, places.world() - 1);
-        if (ui.pressed(Key::right, area)) rank_ = std::min(rank_ + 1, places.world() - 1);
-        if (ui.pressed(Key::left, area)) rank_ = std::max(rank_ - 1, 0);
+        if (ui.pressed(Key::d, area)) rank_ = std::min(rank_ + 1, places.world() - 1);
+        if (ui.pressed(Key::a, area)) rank_ = std::max(rank_ - 1, 0);
         float y = body.y;
         if (!hidden) {
             ui.text(body.x, y + 22, launch_headline(places), {.size = 24, .weight = 700, .width = body.w});

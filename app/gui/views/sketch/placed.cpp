@@ -264,6 +264,7 @@ void draw_order(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
     for (size_t i = 0; i < count; ++i) {
         const bool put = std::isfinite(pencil.values[i]);
         waits = waits || !put;
+        if (!put && scene.truth) continue;  // the run's order lies there
         const Rect box = box_of(i);
         draw_card(ui, box, scene.board.places[i].name, 53u * static_cast<uint32_t>(i) + 4, put);
         if (scene.open && hand.cursor == static_cast<int>(i)) ui.dashed(box, theme.accent, 4, 3);

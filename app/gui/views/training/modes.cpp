@@ -1,5 +1,5 @@
 // A program in several modes on one axis: the host's calls above the GPU's kernels, a pair of lanes a mode, and below
-// launches, calls, kernels and bytes as bars, a bar a mode. A click on a kernel, Left and Right, pick it; Up and Down go
+// launches, calls, kernels and bytes as bars, a bar a mode. A click on a kernel, A and D pick it; Up and Down go
 // from mode to mode.
 #include <fmt/format.h>
 
@@ -81,7 +81,7 @@ class ModesView final : public View {
 
     void pick_by_keys(Ui& ui, const Modes& modes, const Rect& area) {
         const int down = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0);
-        const int right = (ui.pressed(Key::right, area) ? 1 : 0) - (ui.pressed(Key::left, area) ? 1 : 0);
+        const int right = (ui.pressed(Key::d, area) ? 1 : 0) - (ui.pressed(Key::a, area) ? 1 : 0);
         if (down != 0)
             mode_ = static_cast<size_t>(std::clamp(static_cast<int>(mode_) + down, 0, static_cast<int>(modes.size()) - 1));
         if (right != 0 || down != 0) kernel_ = std::clamp(kernel_ + right, down != 0 ? 0 : -1, modes[mode_].launches() - 1);
@@ -139,7 +139,8 @@ class ModesView final : public View {
             const float told = ui.text(x, y + 15, time_text(mode.step_us), {.size = 16, .weight = 700});
             const std::string idle =
                 fmt::format("GPU idle {:.0f} %", mode.step_us > 0 ? 100 * mode.idle_us() / mode.step_us : 0.0);
-            if (x + ui.text_width(idle, {.size = 13}) < r.right())
+            const bool apart = below + kernels / 2 - y > 27;  // from the time above it
+            if (apart && x + ui.text_width(idle, {.size = 13}) < r.right())
                 ui.text(x, below + kernels / 2 + 5, idle, {.size = 13, .color = theme.ink2});
             const std::string count = fmt::format("{} launches", mode.launches());
             if (told + 8 + ui.text_width(count, {.size = 13}) < r.right())

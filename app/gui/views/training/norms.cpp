@@ -1,7 +1,7 @@
 // Batch norm across ranks: the values of one channel above, what they become below, a line each; at the left as the program
 // ran, at the right with another number of groups, which chips choose. The lower axis has the scale of all examples' mean
 // and deviation, so that lines are vertical where all are normalised together. Below, on one line a rank, its values with
-// their mean and deviation, and those of all. A click, Left and Right pick an example.
+// their mean and deviation, and those of all. A click, A and D pick an example.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class NormsView final : public View {
         picked_ = -1;
     }
     void pick_by_keys(Ui& ui, const NormGroups& norm, const Rect& area) {
-        const int by = (ui.pressed(Key::right, area) ? 1 : 0) - (ui.pressed(Key::left, area) ? 1 : 0);
+        const int by = (ui.pressed(Key::d, area) ? 1 : 0) - (ui.pressed(Key::a, area) ? 1 : 0);
         if (by != 0) picked_ = std::clamp(picked_ + by, -1, norm.examples() - 1);
     }
     static int ranks_of(const NormGroups& norm, int other) { return std::max(norm.groups, other); }
