@@ -1,7 +1,7 @@
 // Ring attention: the causal triangle of queries and keys with the rank that works on each block and the round in which it
 // does, the ring as it stands in one round, and below, on one scale, how long each rank works and waits. Of two cuts of a
-// scene both triangles stand side by side. A click on a block or on a bar picks its rank and its round; Left and Right go
-// from round to round, Up and Down from rank to rank.
+// scene both triangles stand side by side. A click on a block or on a bar picks its rank and its round; A and D go from
+// round to round, Up and Down from rank to rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class RingAttentionView final : public View {
         const auto moved = [&](Key more, Key less) {
             return (ui.pressed(more, area) ? 1 : 0) - (ui.pressed(less, area) ? 1 : 0);
         };
-        const int rank = moved(Key::down, Key::up), round = moved(Key::right, Key::left);
+        const int rank = moved(Key::down, Key::up), round = moved(Key::d, Key::a);
         if (rank == 0 && round == 0) return;
         rank_ = std::clamp(rank_ + rank, 0, most_);
         round_ = std::clamp(round_ + round, 0, most_);
