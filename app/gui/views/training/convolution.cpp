@@ -161,8 +161,8 @@ class ConvolutionView final : public View {
     void move_by_keys(Ui& ui, const Convolution& it, const Rect& room) {
         const int64_t across = it.windows_wide();
         int64_t by = 0;
-        if (ui.pressed(Key::right, room)) by = 1;
-        if (ui.pressed(Key::left, room)) by = -1;
+        if (ui.pressed(Key::d, room)) by = 1;
+        if (ui.pressed(Key::a, room)) by = -1;
         if (ui.pressed(Key::down, room)) by = across;
         if (ui.pressed(Key::up, room)) by = -across;
         if (window_ + by >= 0 && window_ + by < it.windows()) window_ += by;
@@ -357,11 +357,12 @@ class ConvolutionView final : public View {
         draw_factor(ui, it, hidden, spread, {right, r.y, r.right() - right, r.h}, head, ch, first, shown);
         if (it.pixels() <= 36) {
             const std::string_view forms[] = {"patches", "one matrix"};
-            // In front of the other factor's heading, or behind it.
-            const float middle = right + 36 + factor_width / 2, wide = ui.segmented_width(forms),
-                        half = ui.text_width(spread ? "picture" : "weights", {.size = 14, .weight = 600}) / 2 + 10;
-            float at = x + wide < middle - half ? x : std::max(x, middle + half);
-            if (at + wide < r.right()) chosen_form_ = ui.segmented(at, r.y - 4, forms, spread ? 1 : 0);
+            // In front of the other factor's heading, or below the rows.
+            const float half = ui.text_width(spread ? "picture" : "weights", {.size = 14, .weight = 600}) / 2 + 10;
+            const bool beside = x + ui.segmented_width(forms) < right + 36 + factor_width / 2 - half;
+            float at = beside ? x : r.x + labels;
+            const float below = row_y(first + shown) + (all ? 8.0f : 22.0f);
+            if (beside || below + 26 < r.bottom()) chosen_form_ = ui.segmented(at, beside ? r.y - 4 : below, forms, spread);
         }
     }
     static bool inside(const Convolution& it, int64_t window, int64_t pixel) {

@@ -164,8 +164,8 @@ class NumberFormatsView final : public View {
         const auto of_lane = value_of_launch(session, focus);
         const int least = of_lane ? -1 : 0;
         if (picked_ < least) picked_ = least;
-        if (ui.pressed(Key::right, row)) picked_ = std::min(picked_ + 1, count - 1);
-        if (ui.pressed(Key::left, row)) picked_ = std::max(picked_ - 1, least);
+        if (ui.pressed(Key::d, row)) picked_ = std::min(picked_ + 1, count - 1);
+        if (ui.pressed(Key::a, row)) picked_ = std::max(picked_ - 1, least);
         float x = row.x;
         x = ui.text(x, row.y + 18, "the number", {.size = 13, .color = ui.theme->ink2}) + 10;
         if (of_lane) {

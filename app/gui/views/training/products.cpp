@@ -331,8 +331,8 @@ class ProductsView final : public View {
         if (beside) draw_sum(ui, it, known, hidden, {r.x + left + 28, r.y, r.w - left - 28, r.h});
     }
     void keys(Ui& ui, const MatrixProduct& it, const Rect& r) {
-        if (ui.pressed(Key::right, r)) column_ = std::min(column_ + 1, it.columns - 1);
-        if (ui.pressed(Key::left, r)) column_ = std::max<int64_t>(column_ - 1, 0);
+        if (ui.pressed(Key::d, r)) column_ = std::min(column_ + 1, it.columns - 1);
+        if (ui.pressed(Key::a, r)) column_ = std::max<int64_t>(column_ - 1, 0);
         if (ui.pressed(Key::down, r)) row_ = std::min(row_ + 1, it.rows - 1);
         if (ui.pressed(Key::up, r)) row_ = std::max<int64_t>(row_ - 1, 0);
     }
