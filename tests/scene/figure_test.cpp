@@ -51,6 +51,7 @@ TEST_CASE("rows of many ranks leave the figures of their kind's table and no oth
         {"schedule", "1f1b ranks=2 microbatches=4; own ranks=1 microbatches=1\nrank 0: F1 B1"},
         {"collective", "ring ranks=4 bytes=4000"},
         {"mesh", "tensor mesh=x:2,y:2 shape=6x4 layout=x,y to=-,-"},
+        {"mesh", "product mesh=x:2 shape=4x4x4 a=-,x b=x,- to=-,-"},
         {"plan", "llama3-8b gpu=h100 dp=2 tp=2 pp=2 cp=2 sequence=8192 batch=64 tokens=15"},
         {"parallel",
          "llama layers=2 width=16 heads=4 kv_heads=2 ffn=32 vocabulary=16 length=16 batch=4 steps=1 name=one; name=pipe "

@@ -2,7 +2,7 @@
 // picture reads at any size and leaves local ranks out while they are asked for.
 #include <tuple>
 
-#include "app/gui/views/cluster/launch_places.h"
+#include "app/gui/views/cluster/launch/launch_places.h"
 #include "tests/gui/rows_desk.h"
 
 namespace gui_processes_test {

@@ -1,4 +1,4 @@
-#include "app/gui/views/training/llama_block_data.h"
+#include "app/gui/views/tensor/llama_block_data.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Number formats: largest and least numbers are the published ones, rounding is that of the engine's own conversions, and
 // the picture reads at any size and tells nothing while its question is open.
-#include "app/gui/views/training/number_formats.h"
+#include "app/gui/views/tensor/number_formats.h"
 
 #include <bit>
 #include <cmath>

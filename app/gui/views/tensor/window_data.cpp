@@ -1,4 +1,4 @@
-#include "app/gui/views/training/window_data.h"
+#include "app/gui/views/tensor/window_data.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Matrix products, whole and cut over GPUs: sums and parts are those of the run, and the lessons' pictures read at any size.
 #include <algorithm>
 
-#include "app/gui/views/training/product_data.h"
+#include "app/gui/views/tensor/product_data.h"
 #include "tests/gui/lesson_desk.h"
 
 namespace gui_products_test {

@@ -1,4 +1,4 @@
-#include "app/gui/views/cluster/launch_places.h"
+#include "app/gui/views/cluster/launch/launch_places.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "app/gui/view.h"
-#include "app/gui/views/training/llama_block_data.h"
+#include "app/gui/views/tensor/llama_block_data.h"
 #include "app/gui/views/training/tape_data.h"
 
 namespace lockstep::gui {

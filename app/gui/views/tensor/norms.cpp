@@ -10,7 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/rank_look.h"
-#include "app/gui/views/training/norm_groups.h"
+#include "app/gui/views/tensor/norm_groups.h"
 #include "app/gui/widgets/axis.h"
 #include "core/scene/tape/tape_program.h"
 

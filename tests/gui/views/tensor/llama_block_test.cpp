@@ -2,7 +2,7 @@
 // and the lesson's pictures read at any size and keep counts to themselves until they are asked.
 #include <cmath>
 
-#include "app/gui/views/training/llama_block_data.h"
+#include "app/gui/views/tensor/llama_block_data.h"
 #include "tests/gui/lesson_desk.h"
 
 namespace gui_llama_block_test {

@@ -1,4 +1,4 @@
-#include "app/gui/views/training/product_data.h"
+#include "app/gui/views/tensor/product_data.h"
 
 #include <algorithm>
 #include <map>

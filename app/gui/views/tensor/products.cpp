@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
-#include "app/gui/views/training/product_data.h"
+#include "app/gui/views/tensor/product_data.h"
 #include "app/gui/views/training/tape_data.h"
 
 namespace lockstep::gui {

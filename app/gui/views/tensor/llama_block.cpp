@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
-#include "app/gui/views/training/llama_block_data.h"
+#include "app/gui/views/tensor/llama_block_data.h"
 
 namespace lockstep::gui {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
-#include "app/gui/views/training/attention_grid.h"
+#include "app/gui/views/tensor/attention_grid.h"
 #include "app/gui/views/training/tape_data.h"
 
 namespace lockstep::gui {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
-#include "app/gui/views/training/window_data.h"
+#include "app/gui/views/tensor/window_data.h"
 
 namespace lockstep::gui {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/gui/views/training/norm_groups.h"
+#include "app/gui/views/tensor/norm_groups.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "app/gui/views/training/norm_groups.h"
+#include "app/gui/views/tensor/norm_groups.h"
 #include "core/scene/tape/tape_program.h"
 #include "tests/gui/desk.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/gui/view.h"
-#include "app/gui/views/cluster/launch_places.h"
+#include "app/gui/views/cluster/launch/launch_places.h"
 #include "core/scene/cluster/cluster.h"
 
 namespace lockstep::gui {

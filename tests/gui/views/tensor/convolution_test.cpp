@@ -1,6 +1,6 @@
 // A convolution's windows, patches and one matrix: what they sum up to is what the engine's layers and the lesson's kernels
 // give, and the picture reads at any size and keeps an open answer to itself.
-#include "app/gui/views/training/window_data.h"
+#include "app/gui/views/tensor/window_data.h"
 #include "tests/gui/lesson_desk.h"
 
 namespace gui_convolution_test {

@@ -1,6 +1,6 @@
 // Number formats: the bits of each type, the range that it reaches, its numbers around one, and what that one becomes.
 // Worked out from the bits alone; the number is the lane's of the launch on show, or one that is picked.
-#include "app/gui/views/training/number_formats.h"
+#include "app/gui/views/tensor/number_formats.h"
 
 #include <fmt/format.h>
 
