@@ -143,7 +143,7 @@ TEST_CASE("What the machine counts is what the counters say", "[model]") {
         }
 }
 
-TEST_CASE("Atomics on one word keep their slice busy, a cycle a lane", "[model]") {
+TEST_CASE("Atomics on one word keep their slice busy, three cycles a lane", "[model]") {
     simt::Memory memory;
     const uint64_t word = memory.allocate(128, "word");
     const auto program = simt::test::text_program(
@@ -156,14 +156,14 @@ TEST_CASE("Atomics on one word keep their slice busy, a cycle a lane", "[model]"
     for (uint32_t column = 0; column < machine.queues.columns; ++column)
         for (uint32_t slice = 0; slice < machine.slices; ++slice) {
             const float share = machine.queues.busy[size_t{column} * machine.slices + slice];
-            REQUIRE(share <= 1.001f);
+            REQUIRE(share <= 1.1f);  // turns of a slice are kept by windows of time: two may overlap by some cycles
             const int64_t begin = int64_t{column} * machine.queues.cycles_a_column;
             busy[slice] +=
                 double{share} * static_cast<double>(std::min(machine.queues.cycles_a_column, result.cycles - begin));
         }
     const auto most = std::max_element(busy.begin(), busy.end());
-    CHECK(*most > 0.98 * 64 * 256);
-    CHECK(std::accumulate(busy.begin(), busy.end(), 0.0) < 1.02 * 64 * 256);
+    CHECK(*most > 0.98 * 3 * 64 * 256);
+    CHECK(std::accumulate(busy.begin(), busy.end(), 0.0) < 1.02 * 3 * 64 * 256);
 }
 
 TEST_CASE("Recording the machine changes no cycle and no other part of the trace", "[model]") {
