@@ -143,7 +143,7 @@ class Shell {
     std::string older_run(const Snapshot& snapshot) const;
     bool awaits_step(const Snapshot& snapshot);                          // the pictures are still those of the step before
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);    // returns its height
-    float host_step_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; a step that launched no kernel
+    float no_kernel_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; a step or a lesson that launched no kernel
     void say_older(Ui& ui, const Rect& where) const;
     float stale_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
