@@ -294,11 +294,11 @@ std::optional<NoKernel> why_no_kernel(const Session& session, const Snapshot& sn
     if (!row_of(at).shows_kernel || at == Workspace::learn || at == Workspace::training || machine_at_cluster(session))
         return std::nullopt;
     if (snapshot.kernel.run || !snapshot.busy.empty()) return std::nullopt;
-    if (snapshot.source == Source::lesson && snapshot.lesson.lesson)
+    if (snapshot.source == Source::lesson && session.lesson.lesson)
         return NoKernel{
             fmt::format("{} runs no kernel of its own. A training step on a modelled GPU has kernels to look at; "
                         "the lesson stays where it is.",
-                        snapshot.lesson.lesson->id),
+                        session.lesson.lesson->id),
             setup_of("mlp")};
     const auto& step = snapshot.training.step;
     if (snapshot.source != Source::training || !step || snapshot.tape || snapshot.training.setup.on_gpu) return std::nullopt;
