@@ -68,7 +68,7 @@ namespace {
 float seen_at(const BuildWindow& window, const std::string& words) {
     for (const UiState::Written& text : window.written) {
         const float from = std::max(text.ink.y, text.clip.y), to = std::min(text.ink.bottom(), text.clip.bottom());
-        if (text.text == words && text.ink.x < 300 && to - from > 0.8f * text.ink.h) return text.ink.y;
+        if (text.text == words && text.ink.x < 400 && to - from > 0.8f * text.ink.h) return text.ink.y;
     }
     return -1;
 }
@@ -101,6 +101,14 @@ TEST_CASE("the row that limits can be seen in a small window, wherever the kit i
     for (int i = 0; i < 24; ++i) turn(0.5f);
     CHECK(seen_at(window, first) == Approx(place).margin(0.5));
     CHECK(seen_at(window, "limits") == Approx(edge).margin(0.5));
+    // With large text the kit stands in a page of its own, of which a part is in sight.
+    window.size(1600, 1000, 2);
+    window.frames(3);
+    CHECK(seen_at(window, "limits") > 0);
+    CHECK(seen_at(window, last) < 0);
+    CHECK(window.clashes() == std::vector<std::string>{});
+    window.size(1280, 720, 1);
+    window.frames(3);
     // A row that limits above what is in sight stands at the upper edge.
     window.session.build.take(window.session, {{"sms", 1}});
     window.settle();

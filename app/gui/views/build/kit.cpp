@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/gui/views/build/build_data.h"
-#include "app/gui/views/build/kit_pin.h"
+#include "app/gui/widgets/list_pin.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
@@ -226,7 +226,7 @@ class KitView final : public View {
         const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
         const Rect view{box.x - 10, box.y, box.w + 20, box.h};
         const float offset = ui.scroll("rows", {box.x, box.y, box.w + 11, box.h}, height);
-        std::vector<KitPlace> placed;
+        std::vector<ListPlace> placed;
         float y = 0;
         for (const KitGroup& group : groups) {
             y += kit_head;
@@ -237,11 +237,12 @@ class KitView final : public View {
             }
         }
         const bool ran = marks.shown != nullptr && marks.shown->ran();
-        const std::optional<Rect> pin = pin_.place(ui, ran ? marks.shown->limits : std::string_view(), placed, view, offset);
+        const std::optional<PinnedRow> pin =
+            pin_.place(ui, ran ? marks.shown->limits : std::string_view(), placed, view, offset);
         Rect rest = view;
-        if (pin && pin->y > view.y) rest.h -= pin->h;
-        if (pin && pin->y <= view.y) rest.y += pin->h, rest.h -= pin->h;
-        if (pin) ui.state->scrolled.back().view = rest;  // what Tab comes to is not hidden beneath it
+        if (pin && pin->below) rest.h = pin->at.y - rest.y;
+        if (pin && !pin->below) rest = {view.x, pin->at.bottom(), view.w, view.bottom() - pin->at.bottom()};
+        if (pin && height > box.h) ui.state->scrolled.back().view = rest;  // what Tab comes to is not hidden beneath it
         ui.clip(rest);
         y = box.y - offset;
         auto next = placed.begin();
@@ -257,9 +258,9 @@ class KitView final : public View {
                 const auto [field, from, h] = *next++;
                 if (pin && field == pin_.field()) {  // in its turn, so that Tab comes to it as it always does
                     ui.unclip();
-                    ui.clip(*pin);
-                    draw_row(ui, session, row, marks, {box.x, pin->y, box.w, h});
-                    const float edge = pin->y > view.y ? pin->y : pin->bottom() - 1;
+                    ui.clip(pin->at);
+                    draw_row(ui, session, row, marks, {box.x, pin->at.y, box.w, h});
+                    const float edge = pin->below ? pin->at.y : pin->at.bottom() - 1;
                     ui.rect({box.x - 8, edge, box.w + 16, 1}, theme.ink3);
                     ui.unclip();
                     ui.clip(rest);
@@ -353,7 +354,7 @@ class KitView final : public View {
     std::shared_ptr<const BuildTask> stops_task_;
     lessons::Figures stops_figures_;
     std::map<std::string, std::vector<double>> stops_;
-    KitPin pin_;
+    ListPin pin_;
 
     using Clock = std::chrono::steady_clock;
     Clock::time_point held_until_{};  // by keys
