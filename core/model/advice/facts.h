@@ -137,6 +137,7 @@ void find_barriers(const Facts&, Findings&);
 void find_fp64(const Facts&, Findings&);
 void find_division(const Facts&, Findings&);
 void find_special(const Facts&, Findings&);
+void find_functions(const Facts&, Findings&);
 void find_code(const Facts&, Findings&);
 void find_idle_tensor_cores(const Facts&, Findings&);
 
