@@ -1,6 +1,7 @@
 // What the rules read of a launch, worked out once. Internal to core/model/advice.
 #pragma once
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
@@ -98,6 +99,14 @@ class Facts {
     const simt::WarpHistory& first_warp() const;
     mutable std::shared_ptr<simt::WarpHistory> history_;
 };
+
+inline double part(uint64_t a, uint64_t b) {
+    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+// Whether a character is one of a name in C++ or Python.
+inline bool is_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 using Findings = std::vector<Finding>;
 

@@ -14,10 +14,6 @@
 namespace lockstep::model::advice {
 namespace {
 
-double part(uint64_t a, uint64_t b) {
-    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
-}
-
 // The calls of one family in one line, added up.
 struct CallsOfLine {
     const LibraryFamily* family = nullptr;
@@ -47,10 +43,6 @@ std::vector<CallsOfLine> calls_by_line(const Facts& facts) {
     std::stable_sort(lines.begin(), lines.end(),
                      [](const CallsOfLine& a, const CallsOfLine& b) { return a.waited > b.waited; });
     return lines;
-}
-
-bool is_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
 // Which of the family's names a line of source has in front of a parenthesis, in the order of the line.
