@@ -525,8 +525,8 @@ TEST_CASE("code that is longer than the instruction caches is told, and a short 
     for (const std::string on : {"v100", "a100", "rtx3090"}) {
         CAPTURE(on);
         // As much work in both: 80,000 multiply-adds a thread.
-        const KernelRun slow = run_of(on, long_loop(20'000), {gpu(on).sms}, {128}, "zi", {4}, 128),
-                        mended = run_of(on, long_loop(400), {gpu(on).sms}, {128}, "zi", {200}, 128);
+        const KernelRun slow = run_of(on, long_loop(20'000), {8}, {128}, "zi", {4}, 128),
+                        mended = run_of(on, long_loop(400), {8}, {128}, "zi", {200}, 128);
         const Verdict verdict = verdict_of(slow, {.what_if_all = true});
         const Finding* const found = finding_of(verdict, "instruction-cache");
         REQUIRE(found != nullptr);
