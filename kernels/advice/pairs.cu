@@ -94,3 +94,86 @@ __global__ void sum_columns(const float *x, float *y, int rows, int cols) {
     for (int c = 0; c < cols; ++c) sum += x[c * rows + r];
     y[r] = sum;
 }
+
+// A table of constants that each thread reads at a place of its own; then a copy of it in shared memory.
+__constant__ float curve[64] = {0.1f, 0.2f, 0.4f, 0.8f, 0.7f, 0.5f, 0.3f, 0.1f};
+__global__ void curve_constant(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = in[i];
+    for (int k = 0; k < 16; ++k) sum += curve[(threadIdx.x + k) & 63];
+    out[i] = sum;
+}
+__global__ void curve_shared(const float *in, float *out, int n) {
+    __shared__ float near[64];
+    if (threadIdx.x < 64) near[threadIdx.x] = curve[threadIdx.x];
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = in[i];
+    for (int k = 0; k < 16; ++k) sum += near[(threadIdx.x + k) & 63];
+    out[i] = sum;
+}
+// What constants are for: all threads read the same one.
+__global__ void curve_together(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float x = in[i], sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < 16; ++k) sum = sum * x + curve[k];
+    out[i] = sum;
+}
+
+// The library's sine and power; then those of the special function units.
+__global__ void waves_exact(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+#pragma unroll 2
+    for (int k = 0; k < 16; ++k) v = 0.5f * v + sinf(v + k);
+    out[i] = v;
+}
+__global__ void waves_fast(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+#pragma unroll 2
+    for (int k = 0; k < 16; ++k) v = 0.5f * v + __sinf(v + k);
+    out[i] = v;
+}
+__global__ void powers_exact(const float *in, float *out, float p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+    for (int k = 1; k < 16; ++k) v += powf(v + k, p);
+    out[i] = v;
+}
+__global__ void powers_fast(const float *in, float *out, float p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+    for (int k = 1; k < 16; ++k) v += __powf(v + k, p);
+    out[i] = v;
+}
+// Angles that are too large for the short way of sinf().
+__global__ void angles_far(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+#pragma unroll 1
+    for (int k = 1; k < 8; ++k) v += sinf(200000.0f * k + v);
+    out[i] = v;
+}
+__global__ void angles_far_fast(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+#pragma unroll 1
+    for (int k = 1; k < 8; ++k) v += __sinf(200000.0f * k + v);
+    out[i] = v;
+}
+// One call a thread is no matter.
+__global__ void wave_once(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = sinf(in[i]);
+}

@@ -1,4 +1,6 @@
 // The verdict at the end of `run`, what-ifs that are asked for, two results compared, and Ctrl-C.
+#include <fmt/format.h>
+
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -133,6 +135,27 @@ TEST_CASE("a race in a Numba kernel whose loop is unrolled is told by its Python
     CHECK(race.err.find("the barrier at tiles.py:16 stands between the two of one round") != std::string::npos);
     CHECK(race.err.find("Put another cuda.syncthreads() at the end of the loop's body, behind tiles.py:18") !=
           std::string::npos);
+}
+
+TEST_CASE("the index of a Numba kernel is told in words that one writes, not in those that Numba adds for negative ones") {
+    const auto run = [](const std::string& kernel, int inputs) {
+        const auto array = [](const std::string& buffer, int count) {  // what Numba passes for one of a single dimension
+            return fmt::format(
+                " --arg null --arg null --arg i64:{0} --arg i64:4 --arg {1}:f32[{0}] --arg i64:{0} --arg i64:4", count,
+                buffer);
+        };
+        return lockstep_command("run " + std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cli/python/" + kernel +
+                                ".ptx --grid 1 --block 256 --functional" + array("in", inputs) + array("out", 1000));
+    };
+    const Outcome stores = run("places", 300), loads = run("places", 256), before = run("backwards", 128);
+    INFO(stores.err << loads.err << before.err);
+    CHECK(stores.err.find("places.py:8: memcheck: invalid global write") != std::string::npos);
+    CHECK(stores.err.find("whose index is (blockDim.x * blockIdx.x + threadIdx.x) * 4 + 1 (kernel") != std::string::npos);
+    CHECK(loads.err.find("whose index is threadIdx.x + blockDim.x * blockIdx.x + 1 (kernel") != std::string::npos);
+    CHECK(loads.err.find("guard the access with if (threadIdx.x + blockDim.x * blockIdx.x + 1 < 256).") !=
+          std::string::npos);
+    // Below the first element Numba goes on from the last one, once.
+    CHECK(before.err.find("whose index is 128 + threadIdx.x + blockDim.x * blockIdx.x - 300 (kernel") != std::string::npos);
 }
 
 TEST_CASE("a race in a host program's launch costs the exit status, and names the line that launched it") {

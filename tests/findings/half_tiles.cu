@@ -1,8 +1,7 @@
 // The simple product of tiles of halves, summed up in single precision: tensor cores would do it.
 // run timed: --gpu v100 --grid 10,16 --block 16,16 --arg in:f16[40960] --arg in:f16[25600] --arg out:f32[40960] --arg i32:160 --what-if none
-// says: half_tiles.cu:18: This looks like a product of matrices in FP16, and the tensor cores
-// says: Conversions between half and single precision
-// never: Conversions between integers
+// says: half_tiles.cu:17: This looks like a product of matrices in FP16, and the tensor cores
+// never: Conversions
 #include <cuda_fp16.h>
 __global__ void half_tiles(const half *a, const half *b, float *c, int n) {
     __shared__ half left[16][16], right[16][16];

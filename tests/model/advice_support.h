@@ -50,7 +50,7 @@ inline KernelRun run_of(const std::string& gpu_name, std::shared_ptr<const ptx::
     run.result = launch(run.gpu, *run.program, run.config, memory, options);
     if (run.result.fault) FAIL(simt::render(*run.result.fault));
     const std::string source = std::string(LOCKSTEP_SOURCE_DIR) + "/" + run.program->source_file;
-    run.source = read_text(source).value();
+    if (!run.program->source_file.empty()) run.source = read_text(source).value();
     return run;
 }
 

@@ -106,6 +106,54 @@ std::vector<Pair> pairs() {
          {1 << 15, 64},
          64u << 15,
          "r * cols + c"},
+        {"constants",
+         "one-constant",
+         "_Z14curve_constantPKfPfi",
+         "_Z12curve_sharedPKfPfi",
+         "v100",
+         {512},
+         {256},
+         "fzi",
+         {1 << 17},
+         {1 << 17},
+         1u << 17,
+         "curve[(threadIdx.x + k) & 63]"},
+        {"long-functions",
+         "short-functions",
+         "_Z11waves_exactPKfPfi",
+         "_Z10waves_fastPKfPfi",
+         "v100",
+         {512},
+         {256},
+         "fzi",
+         {1 << 17},
+         {1 << 17},
+         1u << 17,
+         "sinf(v + k)"},
+        {"long-functions",
+         "short-functions",
+         "_Z12powers_exactPKfPffi",
+         "_Z11powers_fastPKfPffi",
+         "a100",
+         {512},
+         {256},
+         "fzii",
+         {std::bit_cast<int32_t>(1.3f), 1 << 17},
+         {std::bit_cast<int32_t>(1.3f), 1 << 17},
+         1u << 17,
+         "powf(v + k, p)"},
+        {"long-functions",
+         "short-functions",
+         "_Z10angles_farPKfPfi",
+         "_Z15angles_far_fastPKfPfi",
+         "rtx3090",
+         {512},
+         {256},
+         "fzi",
+         {1 << 17},
+         {1 << 17},
+         1u << 17,
+         "sinf(200000.0f * k + v)"},
     };
 }
 
@@ -402,6 +450,92 @@ TEST_CASE("all that makes doubles of a line's numbers is named at once, with the
         told().sentence.ends_with("The literal 1e-3 is a double, and makes a double of what it meets. sin() and pow() of a "
                                   "double compute in double."));
     CHECK(told().change == "Write 1e-3f, and use sinf() and powf(), if single precision is enough.");
+}
+
+TEST_CASE("constants that all threads read together, and one call of sinf a thread, get no word") {
+    for (const uint32_t blocks : {4u, 512u, 2048u}) {
+        const auto n = static_cast<int32_t>(256 * blocks);
+        const auto of = [&](const std::string& name) {
+            return verdict_of(run_of("v100", program_at("/kernels/advice/ptx/pairs.ptx", name), {blocks}, {256}, "fzi", {n},
+                                     size_t{256} * blocks),
+                              {.what_if_all = true});
+        };
+        CAPTURE(blocks);
+        CHECK(finding_of(of("_Z14curve_togetherPKfPfi"), "constants") == nullptr);
+        CHECK(finding_of(of("_Z9wave_oncePKfPfi"), "long-functions") == nullptr);
+    }
+}
+
+TEST_CASE("a long function is told by its name, the short one by its own, and large angles by their way") {
+    const auto told = [](const std::string& name, const std::string& in_source, const std::string& instead) {
+        KernelRun run =
+            run_of("v100", program_at("/kernels/advice/ptx/pairs.ptx", name), {512}, {256}, "fzi", {1 << 17}, 1u << 17);
+        const size_t at = run.source.find(in_source);
+        REQUIRE(at != std::string::npos);
+        run.source.replace(at, in_source.size(), instead);
+        const Verdict verdict = verdict_of(run, {.what_if_none = true});
+        const Finding* const found = finding_of(verdict, "long-functions");
+        REQUIRE(found != nullptr);
+        return *found;
+    };
+    const Finding one = told("_Z11waves_exactPKfPfi", "sinf(v + k)", "sinf(v + k)");
+    INFO(one.sentence << "\n" << one.evidence << "\n" << one.change);
+    CHECK(one.sentence.starts_with("sinf() is no instruction of the GPU but some "));
+    CHECK(one.sentence.find("local memory") == std::string::npos);
+    CHECK(one.change.starts_with("Where its error is allowed, call __sinf(), which is good to about 2^-21"));
+    const Finding two = told("_Z11waves_exactPKfPfi", "sinf(v + k)", "my_sinf(v) + cosf(v) + std::sin(v)");
+    CHECK(two.sentence.starts_with("cosf() and sin() are no instruction"));
+    CHECK(two.change.find("call __cosf() and __sinf()") != std::string::npos);
+    const Finding none = told("_Z11waves_exactPKfPfi", "sinf(v + k)", "WAVE(v)");
+    CHECK(none.sentence.starts_with("A sine, cosine or tangent of the math library is no instruction"));
+    const Finding far = told("_Z10angles_farPKfPfi", "sinf(200000.0f", "sinf(200000.0f");
+    CHECK(far.sentence.find("Angles beyond 105,615 go a longer way, by an array in local memory.") != std::string::npos);
+    CHECK(far.change.find("bring large angles near zero first") != std::string::npos);
+}
+
+namespace {
+
+// A loop of so many multiply-adds one behind the other: as code that was unrolled far.
+std::shared_ptr<const ptx::Program> long_loop(int instructions) {
+    std::string text = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry long_loop(.param .u64 out, .param .u32 rounds)
+{
+.reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .f32 %f<12>;
+ld.param.u64 %rd1, [out];
+ld.param.u32 %r1, [rounds];
+mov.u32 %r2, %tid.x;
+mov.u32 %r3, 0;
+cvt.rn.f32.u32 %f9, %r2;
+mul.f32 %f10, %f9, 0f3C800000;
+)";
+    for (int k = 0; k < 8; ++k) text += fmt::format("mov.f32 %f{}, %f9;\n", k);
+    text += "again:\n";
+    for (int k = 0; k < instructions; ++k) text += fmt::format("fma.rn.f32 %f{0}, %f{0}, %f10, %f9;\n", k % 8);
+    text += "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra again;\n";
+    for (int k = 1; k < 8; ++k) text += fmt::format("add.f32 %f0, %f0, %f{};\n", k);
+    text += "mul.wide.u32 %rd2, %r2, 4;\nadd.u64 %rd3, %rd1, %rd2;\nst.global.f32 [%rd3], %f0;\nret;\n}\n";
+    return ptx::decode(ptx::parse(text, "long_loop.ptx").value(), "long_loop").value();
+}
+
+}  // namespace
+
+TEST_CASE("code that is longer than the instruction caches is told, and a short loop that does as much is not") {
+    for (const std::string on : {"v100", "a100", "rtx3090"}) {
+        CAPTURE(on);
+        // As much work in both: 80,000 multiply-adds a thread.
+        const KernelRun slow = run_of(on, long_loop(20'000), {8}, {128}, "zi", {4}, 128),
+                        mended = run_of(on, long_loop(400), {8}, {128}, "zi", {200}, 128);
+        const Verdict verdict = verdict_of(slow, {.what_if_all = true});
+        const Finding* const found = finding_of(verdict, "instruction-cache");
+        REQUIRE(found != nullptr);
+        INFO(found->sentence << " " << found->gain << ": " << slow.result.cycles << " -> " << mended.result.cycles);
+        CHECK(found->simulated);
+        CHECK(found->what_if == "fetched");
+        CHECK(found->gain == Approx(saved(slow, mended)).epsilon(0.2));
+        CHECK(finding_of(verdict_of(mended, {.what_if_none = true}), "instruction-cache") == nullptr);
+    }
 }
 
 TEST_CASE("a stride that has a name is told from records, and one address from several") {

@@ -310,6 +310,18 @@ TEST_CASE("code inlined from a header counts as the kernel's own line") {
     CHECK(p->instructions[2].file == 1);
 }
 
+TEST_CASE("code inlined from a header that the compiler does not place counts as the own line in front of it") {
+    const auto p = decoded(
+        ".reg .b32 r;\n.loc 1 10 3\nmov.u32 r, 1;\n.loc 1 12 9\n.loc 2 41 1\nmov.u32 r, 2;\n.loc 2 51 1\nmov.u32 r, 3;\n"
+        ".loc 1 13 7\nmov.u32 r, 4;\n.loc 1 0 7\n.loc 2 41 1\nmov.u32 r, 5; ret;");
+    std::vector<int32_t> lines;
+    for (const auto& i : p->instructions) {
+        lines.push_back(i.line);
+        CHECK(i.file == 1);
+    }
+    CHECK(lines == std::vector<int32_t>{10, 12, 12, 13, 13, 13});
+}
+
 TEST_CASE("a kernel is found by its C++ name") {
     const std::string two =
         head + ".entry _Z3addPf(.param .u64 a) { ret; }\n.entry _ZN4math3mulILi4EEEvPf(.param .u64 a) { ret; }";

@@ -107,8 +107,9 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
 void print_end(const parallel::ParallelTrainer& trainer, const parallel::ParallelStepRecord& last) {
     const parallel::RankStep& rank = last.ranks[0];
     if (rank.end_us <= 0) return;
-    fmt::print("a step takes {:.1f} µs on {} ranks of {} (derived), {:.1f} µs of them rank 0 computes\n",
-               last.end_us - last.begin_us, trainer.mesh().ranks(), trainer.options().gpu, rank.compute_us);
+    fmt::print("a step takes {:.1f} µs on {} rank{} of {} (derived), {:.1f} µs of them rank 0 computes\n",
+               last.end_us - last.begin_us, trainer.mesh().ranks(), trainer.mesh().ranks() == 1 ? "" : "s",
+               trainer.options().gpu, rank.compute_us);
     if (trainer.options().library_collectives)
         fmt::print("collectives are MPI's own, whose messages it keeps to itself: --own-steps counts them too\n");
     for (const parallel::Traffic& row : rank.sent)

@@ -283,6 +283,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     top += problem_strip(ui, *snapshot_, top);
     top += stale_strip(ui, *snapshot_, top);
     top += no_kernel_strip(ui, *snapshot_, top);
+    top += cause_strip(ui, *snapshot_, top);
     if (page && top == top_height + desk_margin) top = top_height;
     body(ui, {margin, top, width_ - 2 * margin, body_bottom - margin - top});
     if (!page) transport(ui, *snapshot_, {0, body_bottom, width_, transport_height});
@@ -310,6 +311,7 @@ std::string Shell::describe(std::string_view name) {
     std::string all;
     const std::string_view above_all = row_of(*workspace).strip;
     if (!above_all.empty()) all += shown(above_all)->view->describe(session, focus) + "\n";
+    for (const std::string& cause : told_causes(*snapshot_, *workspace)) all += "  " + cause + "\n";
     const LayoutNode& tree = scene_on_show(session, *workspace).tree;
     const Arrangement plan = arrange(tree, {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
     for (const Placed& panel : plan.panels)

@@ -340,4 +340,56 @@ float Shell::no_kernel_strip(Ui& ui, const Snapshot& snapshot, float top) {
     return box.h + 8;
 }
 
+std::vector<std::string> Shell::told_causes(const Snapshot& snapshot, Workspace workspace, bool whole) {
+    std::vector<std::string> told;
+    if (workspace != Workspace::training || snapshot.source != Source::training || snapshot.tape) return told;
+    if (snapshot.training.curves.empty()) return told;
+    for (const nn::Cause& cause : snapshot.training.curves.front().causes) {
+        std::string text = whole ? cause.text : cause.text.substr(0, cause.text.find(';'));
+        if (text.empty()) continue;
+        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+        const std::string layer = cause.layer.empty() ? "" : ", " + cause.layer;
+        told.push_back(fmt::format("Step {}{}: {}.", cause.step, layer, text));
+        if (!cause.advice.empty())
+            told.back() +=
+                " What to change: " + (whole ? cause.advice : cause.advice.substr(0, cause.advice.find(','))) + ".";
+    }
+    return told;
+}
+
+float Shell::cause_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    const Theme& t = *theme;
+    std::vector<std::string> causes = told_causes(snapshot, session.workspace);
+    if (causes.empty()) return 0;
+    const TextStyle style{.size = 14};
+    const Rect words{44, 0, width_ - 80, 1000};
+    const auto height_of = [&](const std::vector<std::string>& all) {
+        float height = 0;
+        for (const std::string& one : all) height += ui.paragraph(words, one, style, 21, false);
+        return height;
+    };
+    // The pictures need the room more than the last detail: that is told where the pointer is.
+    const std::vector<std::string> whole = causes;
+    if (height_of(causes) > 0.14f * height_) causes = told_causes(snapshot, session.workspace, false);
+    if (height_of(causes) > 0.2f * height_ && causes.size() > 1) {
+        const size_t more = causes.size() - 1;
+        causes.resize(1);
+        causes.front() += fmt::format(" (and {} more)", more);
+    }
+    const Rect box{8, top, width_ - 16, height_of(causes) + 14};
+    ui.rect({0, top, width_, box.h + 8}, t.background);
+    ui.rect(box, t.panel2, 5);
+    ui.frame(box, t.wrong, 1, 5);
+    ui.rect({box.x, box.y, 4, box.h}, t.wrong);
+    ui.icon(24, box.y + 22, Icon::warning, {.size = 13, .color = t.wrong});
+    float y = box.y + 7;
+    for (const std::string& one : causes) y += ui.paragraph({words.x, y, words.w, words.h}, one, style, 21);
+    if (causes != whole && ui.hovered(box)) {
+        std::string all;
+        for (const std::string& one : whole) all += (all.empty() ? "" : "\n") + one;
+        ui.tooltip(all);
+    }
+    return box.h + 8;
+}
+
 }  // namespace lockstep::gui

@@ -155,6 +155,13 @@ void TrainingRun::note(const nn::StepRecord& record) {
     if (next_ > curve_.total_steps) curve_.total_steps = std::max<int64_t>(100, curve_.total_steps * 2);
 }
 
+void TrainingRun::diagnose() {
+    constexpr int64_t between = 20;  // steps: whoever goes on step by step is not kept waiting at each
+    if (large_ || next_ < diagnosed_ + between) return;
+    diagnosed_ = next_;
+    for (nn::Cause& cause : diagnosis_.at_end(*fast_)) curve_.causes.push_back(std::move(cause));
+}
+
 void TrainingRun::restore(nn::Trainer& trainer, int64_t step, const Progress& progress) {
     const auto checkpoint = std::prev(checkpoints_.upper_bound(step));
     trainer.restore(checkpoint->second);

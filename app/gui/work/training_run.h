@@ -36,6 +36,7 @@ class TrainingRun {
     void set_gpu(const std::string& gpu);   // forgets what was timed, keeps what was learned
     void reopen(std::stop_token stop);      // after a step that was stopped
     void evaluate();                        // a point of the second curve
+    void diagnose();                        // what shows only at the end of a run: to be told where it rests
     bool evaluates(int64_t step) const;     // whether one is due after this step
     std::string write(int64_t characters);  // of a language model; "" of others
 
@@ -66,6 +67,7 @@ class TrainingRun {
     std::map<int64_t, nn::Checkpoint> checkpoints_;  // before the step
     int64_t checkpoint_every_ = 1;
     nn::Diagnosis diagnosis_;
+    int64_t diagnosed_ = 0;  // the steps when diagnose() last looked
     Curve curve_;
 };
 

@@ -109,7 +109,10 @@ void Session::Worker::pause() {
     if (!training) return;
     training->curve().running = false;
     training->curve().name = run_name(false);
-    if (ran) write_text();
+    if (ran) {
+        write_text();
+        training->diagnose();
+    }
     const int64_t newest = training->next_step() - 1;
     if (ran && draft.training.step && draft.training.step->step != newest) show_step(newest);
     show_curves();
@@ -175,6 +178,7 @@ void Session::Worker::train_one() {
     if (!hurries && (training->evaluates(step) || steps_to_run == 0)) {
         training->evaluate();
         if (steps_to_run == 0 || step % between_texts == 0) write_text();
+        if (steps_to_run == 0) training->diagnose();
     }
     training->curve().name = run_name(running);
     training->curve().running = running;

@@ -1,6 +1,7 @@
 // What the rules read of a launch, worked out once. Internal to core/model/advice.
 #pragma once
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
@@ -99,6 +100,14 @@ class Facts {
     mutable std::shared_ptr<simt::WarpHistory> history_;
 };
 
+inline double part(uint64_t a, uint64_t b) {
+    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+// Whether a character is one of a name in C++ or Python.
+inline bool is_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
 using Findings = std::vector<Finding>;
 
 struct Rule {
@@ -137,6 +146,7 @@ void find_barriers(const Facts&, Findings&);
 void find_fp64(const Facts&, Findings&);
 void find_division(const Facts&, Findings&);
 void find_special(const Facts&, Findings&);
+void find_functions(const Facts&, Findings&);
 void find_code(const Facts&, Findings&);
 void find_idle_tensor_cores(const Facts&, Findings&);
 

@@ -18,10 +18,6 @@ bool is_f64(const ptx::DecodedInstruction& in) {
     return in.type == ptx::Type::f64 && (in.opcode == nullptr || in.opcode->unit != ptx::Unit::lsu);
 }
 
-bool is_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 // Adds what is not there yet.
 void add_word(std::vector<std::string>& words, const std::string& word) {
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
@@ -123,6 +119,13 @@ bool is_double_conversion(const ptx::DecodedInstruction& in) {
     return is(ptx::Type::f64) && (is(ptx::Type::f32) || is(ptx::Type::f16) || is(ptx::Type::bf16));
 }
 
+// Whether an instruction takes the special function units on this GPU.
+bool is_special(const Facts& facts, uint32_t pc) {
+    if (facts.result.timing == nullptr || pc >= facts.result.timing->size()) return false;
+    const Timing& timing = (*facts.result.timing)[pc];
+    return !timing.folded && timing.route == ptx::Route::math && timing.pipe == static_cast<uint8_t>(ptx::Unit::xu);
+}
+
 // Of the time that the special function units are taken, the shares of what takes them: 1 together.
 struct SpecialUse {
     double divisions = 0, doubles = 0, conversions = 0, functions = 0;
@@ -132,11 +135,8 @@ SpecialUse special_use(const Facts& facts) {
     double all = 0;
     for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& in = facts.program.instructions[pc];
-        if (facts.result.timing == nullptr || pc >= facts.result.timing->size() || in.opcode == nullptr) continue;
-        const Timing& timing = (*facts.result.timing)[pc];
-        if (timing.folded || timing.route != ptx::Route::math || timing.pipe != static_cast<uint8_t>(ptx::Unit::xu))
-            continue;
-        const double taken = static_cast<double>(facts.result.instructions[pc].issues) * timing.interval;
+        if (in.opcode == nullptr || !is_special(facts, pc)) continue;
+        const double taken = static_cast<double>(facts.result.instructions[pc].issues) * (*facts.result.timing)[pc].interval;
         all += taken;
         (is_division(in)            ? use.divisions
          : is_double_conversion(in) ? use.doubles
@@ -146,10 +146,6 @@ SpecialUse special_use(const Facts& facts) {
     if (all > 0)
         for (double* const share : {&use.divisions, &use.doubles, &use.conversions, &use.functions}) *share /= all;
     return use;
-}
-
-double part(uint64_t a, uint64_t b) {
-    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
 
 }  // namespace
@@ -282,7 +278,7 @@ const char* words_of_conversions(const Facts& facts) {
     uint64_t widths = 0, others = 0;
     for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& in = facts.program.instructions[pc];
-        if (in.opcode == nullptr || in.opcode->name != "cvt" || is_double_conversion(in)) continue;
+        if (in.opcode == nullptr || in.opcode->name != "cvt" || is_double_conversion(in) || !is_special(facts, pc)) continue;
         const bool widens = !is_integer(in.type) && !is_integer(in.destination_type);
         (widens ? widths : others) += facts.result.instructions[pc].issues;
     }
@@ -298,7 +294,8 @@ void find_special(const Facts& facts, Findings& findings) {
     if (busy < 0.4) return;
     const auto lines = facts.lines(
         [&](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
-            return in.opcode != nullptr && in.opcode->unit == ptx::Unit::xu && c.issues > 0 && !is_division(in) &&
+            const auto pc = static_cast<uint32_t>(&in - facts.program.instructions.data());
+            return in.opcode != nullptr && c.issues > 0 && is_special(facts, pc) && !is_division(in) &&
                    !is_double_conversion(in) && (in.opcode->name == "cvt") == converts;
         },
         [](const LineSum& line) { return line.sum.issues; });

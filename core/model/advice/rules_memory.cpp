@@ -9,8 +9,10 @@
 #include <set>
 #include <string>
 
+#include "core/base/units.h"
 #include "core/model/advice/facts.h"
 #include "core/model/advice/wide_block.h"
+#include "core/model/lowering/library_calls.h"
 #include "core/model/memory/coalescer.h"
 #include "core/ptx/analyse/dataflow.h"
 #include "core/ptx/decode/views.h"
@@ -503,17 +505,57 @@ void find_full_queues(const Facts& facts, Findings& findings) {
 }
 
 void find_constants(const Facts& facts, Findings& findings) {
+    // Tables of a library function are not the caller's to move: find_functions tells of those.
+    std::set<uint32_t> of_library;
+    for (const LibraryCall& call : library_calls(facts.program)) of_library.insert(call.pcs.begin(), call.pcs.end());
+    const auto apart = facts.lines(
+        [&](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+            const auto pc = static_cast<uint32_t>(&in - facts.program.instructions.data());
+            return c.constant_addresses >= 2 * c.constant_requests && c.constant_requests > 0 && !of_library.contains(pc);
+        },
+        [](const LineSum& line) { return line.sum.constant_addresses - line.sum.constant_requests; });
+    uint64_t requests = 0, addresses = 0;
+    for (const LineSum& line : apart) {
+        requests += line.sum.constant_requests;
+        addresses += line.sum.constant_addresses;
+    }
+    const double cycles = std::max<double>(1, static_cast<double>(facts.result.totals.active_cycles));
+    const double turns = static_cast<double>(addresses - requests) / cycles;
+    if (turns >= 0.1) {
+        Finding finding = finding_at(facts, "constants", apart.front().place);
+        for (const LineSum& line : apart)
+            if (line.place.first == apart.front().place.first && line.place.second != finding.line)
+                finding.more_lines.push_back(line.place.second);
+        finding.sentence = fmt::format(
+            "The threads of a warp read {:.3g} different constants with one load here, and the constant cache gives them "
+            "out "
+            "one after the other, an address a cycle.",
+            ratio(addresses, requests));
+        finding.evidence = fmt::format(
+            "addresses a load of constants {:.3g}, normal 1; they take their turn in {:.0f} % of the "
+            "cycles",
+            ratio(addresses, requests), 100 * std::min(1.0, turns));
+        finding.change =
+            "A table whose index differs from thread to thread belongs to global memory (const float *__restrict__) or, if "
+            "it "
+            "is small, to shared memory, copied there once a block: __constant__ memory is for what all threads read "
+            "together.";
+        finding.what_if = "one-constant";
+        finding.gain = std::min(0.95, turns);
+        findings.push_back(finding);
+        return;
+    }
     const double waits = facts.share(StallReason::imc_miss);
     if (waits < 0.1) return;
     Finding finding = finding_at(facts, "constants", facts.longest_wait(StallReason::imc_miss));
     finding.sentence = fmt::format(
-        "Warps wait for constants in {:.0f} % of their cycles: lanes that name different constants go "
-        "one after the other.",
-        100 * waits);
+        "Warps wait for constants in {:.0f} % of their cycles: those that they name are not in the nearest constant cache, "
+        "which has {} bytes.",
+        100 * waits, with_commas(uint32_t{facts.run.gpu.constant_l1_bytes}));
     finding.evidence = fmt::format("stall_imc_miss {:.3g} %, normal below 10 %", 100 * waits);
     finding.change =
-        "An index that differs from thread to thread belongs to global or shared memory: __constant__ memory is "
-        "for what all threads read together.";
+        "Walk through a large table in order and with all warps together, so that a line is used while it is there, or keep "
+        "it in global or shared memory.";
     finding.gain = waits;
     findings.push_back(finding);
 }

@@ -29,6 +29,9 @@ constexpr WhatIf what_if_rows[] = {
     {"all-warps", "registers and shared memory kept no block out", [](Idealised& ideal) { ideal.all_warps = true; }},
     {"no-latency", "memory answered in a cycle, at the bandwidth that it has",
      [](Idealised& ideal) { ideal.no_latency = true; }},
+    {"one-constant", "all lanes of a warp named one constant", [](Idealised& ideal) { ideal.one_constant = true; }},
+    {"short-functions", "sinf, powf and their like were as short as __sinf and __powf",
+     [](Idealised& ideal) { ideal.short_functions = true; }},
     {"fetched", "all instructions were in the nearest cache", [](Idealised& ideal) { ideal.fetched = true; }},
     {"fitting-grid", "a persistent kernel had as many blocks as run at once", nullptr,
      [](const KernelRun& run, simt::LaunchConfig& config) {

@@ -66,6 +66,10 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
         counters.atomic_words += cost.atomic_words;
         counters.atomic_queue += static_cast<uint64_t>(model::cycle_of(cost.queued));
     }
+    if (cost.constants != 0) {
+        ++counters.constant_requests;
+        counters.constant_addresses += cost.constants;
+    }
     if (cost.level == MemoryLevel::shared) {
         issued.wait = StallReason::short_scoreboard;
         ++counters.shared_requests;

@@ -10,6 +10,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/model/issue/operand_reads.h"
+#include "core/model/lowering/library_calls.h"
 #include "core/model/lowering/lowering.h"
 #include "core/model/metrics/operations.h"
 #include "core/ptx/analyse/dataflow.h"
@@ -72,6 +73,11 @@ std::string_view text_at(const ptx::Program& program, uint32_t pc) {
     return std::string_view(program.ptx).substr(program.texts[pc].begin, program.texts[pc].length);
 }
 
+// Whether half of the FP32 lanes do integer products too: FMAHeavy.
+bool has_heavy_half(const GpuSpec& gpu) {
+    return gpu.fp32_lanes >= 2 * gpu.int_lanes && gpu.issue_width == 1;
+}
+
 void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered,
                const TimingOptions& options, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
@@ -86,6 +92,12 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
         case Unit::fma:
             t.interval = interval_of(gpu.fp32_lanes);
             t.latency = integer ? gpu.imad_latency : gpu.fp32_latency;
+            if (in.type == Type::f16 && in.destination_type == Type::f32) {
+                // HADD2.F32: 64 a cycle and SM, on FMAHeavy where there is one (published of GB300, a row of CVT rates).
+                t.interval = interval_of(std::min<double>(gpu.fp16x2_lanes, gpu.int_lanes));
+                t.latency = gpu.fp16_latency;
+                if (has_heavy_half(gpu)) t.pipe = static_cast<uint8_t>(heavy_pipe);
+            }
             break;
         case Unit::fp64:
             t.interval = interval_of(gpu.fp64_lanes);
@@ -104,9 +116,8 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     if (integer && (facts.does == Does::product || facts.does == Does::multiply_add || lowered.wide_add)) {
         t.latency = gpu.imad_latency;
         t.interval = interval_of(gpu.int_lanes);
-        const bool halves = gpu.fp32_lanes >= 2 * gpu.int_lanes && gpu.issue_width == 1;
         t.pipe = gpu.imad_shares_fp32 != 1 ? static_cast<uint8_t>(Unit::alu)
-                 : halves                  ? static_cast<uint8_t>(heavy_pipe)
+                 : has_heavy_half(gpu)     ? static_cast<uint8_t>(heavy_pipe)
                                            : static_cast<uint8_t>(Unit::fma);
     }
     if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
@@ -137,6 +148,32 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     if (gpu.int_shares_fp32 == 1 && (unit == Unit::alu || unit == Unit::uniform)) t.pipe = static_cast<uint8_t>(Unit::fma);
     t.interval = std::max(1u, t.interval);
     t.latency = std::max(1u, t.latency);
+}
+
+bool is_half(Type type) {
+    return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
+}
+
+// The unit of an instruction: that of its opcode, but for conversions that are none of I2F, F2I, F2F and FRND in the machine
+// code. ptxas of CUDA 13 makes of them HADD2.F32 (a half as a float), F2FP (a float as a half, from sm_80 on; bytes from
+// sm_89 on), I2FP (an integer as a float, from sm_86 on), FADD (.sat and .ftz alone), and a shift of a bf16; ptxas waits for
+// these by counting cycles, as for all of the ordinary lanes, and for I2F and its like by a scoreboard.
+Unit unit_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, std::string_view text) {
+    if (in.opcode == nullptr) return Unit::alu;
+    const uint32_t compute = gpu.compute.number;
+    if (in.opcode->name != "cvt" || in.opcode->unit != Unit::xu || gpu.folds_ptx == 0 || compute < 70)
+        return in.opcode->unit;
+    const Type to = in.destination_type, from = in.type;
+    const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+    if (to == Type::f32 && from == Type::f16) return Unit::fma;
+    if (to == Type::f32 && from == Type::f32 && !has("cvt.r")) return Unit::fma;
+    if (compute < 80) return in.opcode->unit;
+    if ((to == Type::f32 && from == Type::bf16) || (is_half(to) && from == Type::f32)) return Unit::alu;
+    if (compute < 86) return in.opcode->unit;
+    const bool whole = from == Type::s32 || from == Type::u32 || from == Type::u16 || from == Type::u8;
+    if (to == Type::f32 && whole && (has("cvt.rn.") || has("cvt.rz."))) return Unit::alu;
+    if (compute >= 89 && (has("e4m3x2") || has("e5m2x2"))) return Unit::alu;
+    return in.opcode->unit;
 }
 
 // Between float and double, which are two names of one type where FP64 is as FP32.
@@ -302,6 +339,38 @@ void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& low
 
 }  // namespace
 
+namespace {
+// All of a library function's instructions are folded into one, which costs what the intrinsic does.
+void shorten_functions(const GpuSpec& gpu, const ptx::Program& program, std::vector<Timing>& table) {
+    std::vector<uint32_t> saved(table.size() + 1);  // slots, by the instruction that took them
+    for (const LibraryCall& call : library_calls(program)) {
+        for (const uint32_t pc : call.pcs) {
+            Timing& t = table[pc];
+            if (pc == call.carrier) continue;
+            if (!t.folded) saved[pc] = 1u + t.more_slots;
+            t.folded = true;
+            t.more_slots = 0;
+        }
+        Timing& carrier = table[call.carrier];
+        const uint32_t before = 1u + carrier.more_slots;
+        carrier.folded = false;
+        carrier.route = Route::math;
+        carrier.pipe = static_cast<uint8_t>(Unit::xu);
+        carrier.interval = call.family->special * std::max(1u, interval_of(gpu.sfu_lanes));
+        carrier.latency =
+            call.family->special * gpu.sfu_latency + (call.family->slots - call.family->special) * gpu.fp32_latency;
+        carrier.result_wait = StallReason::short_scoreboard;
+        carrier.throttle = StallReason::math_pipe_throttle;
+        carrier.more_slots = static_cast<uint8_t>(call.family->slots - 1);
+        saved[call.carrier] = before > call.family->slots ? before - call.family->slots : 0;
+    }
+    for (uint32_t pc = 0, less = 0; pc < table.size(); ++pc) {
+        table[pc].slots -= std::min(less, table[pc].slots);
+        less += saved[pc];
+    }
+}
+}  // namespace
+
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, const TimingOptions& options) {
     const std::vector<Lowered> lowered = lower(program, options.lowering, gpu.compute.number);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
@@ -315,7 +384,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         const Lowered& made = lowered[pc];
         Timing& t = table[pc];
         t = Timing{};
-        t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
+        t.pipe = static_cast<uint8_t>(unit_of(gpu, in, text_at(program, pc)));
         t.lane_bytes = made.wide_bytes != 0 ? made.wide_bytes : static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
         t.shared_by_sms = is_shared_by_sms(in, options.clusters);
         t.stores = in.kind == Kind::store;
@@ -342,6 +411,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         if (releases(program, pc)) t.fence = gpu.fence_latency;
         t.acquires = gpu.folds_ptx != 0 && acquires(program, pc);
     }
+    if (options.short_functions) shorten_functions(gpu, program, table);
     return table;
 }
 

@@ -50,6 +50,7 @@ struct alignas(64) InstructionCounters {
     uint64_t issues = 0, lanes = 0;  // warp instructions; active lanes summed
     uint64_t executed = 0;           // of those, lanes whose guard held
     uint64_t shared_requests = 0, shared_passes = 0, shared_bytes = 0;
+    uint64_t constant_requests = 0, constant_addresses = 0;  // loads of constants; different addresses a request
     uint64_t branches = 0, divergent_branches = 0;
     uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
     uint64_t requests = 0, sectors = 0;                             // global and local memory

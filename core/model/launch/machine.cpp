@@ -162,6 +162,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
                           {.lowering = options.lowering && gpu.folds_ptx != 0,
                            .doubles = !options.ideal.fp32,
                            .sequences = !options.ideal.short_division,
+                           .short_functions = options.ideal.short_functions,
                            .clusters = state_.cluster_blocks > 1});
     for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
     grid_.wide_loads = wide_loads_.data();
@@ -175,7 +176,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
     state_.run_ahead = runs_ahead_ = options.run_ahead && state_.cluster_blocks == 1 &&
-                                     !options.ideal.coalesced;  // which sectors are kept goes by the lanes' addresses
+                                     !options.ideal.coalesced &&      // which sectors are kept goes by the lanes' addresses
+                                     !options.ideal.short_functions;  // whose accesses to local memory cost nothing
     result_.exact = options.exact || options.checkpoint_bytes != 0;
     state_.shared_ahead = !result_.exact;
     if (runs_ahead_) simt::find_written(grid_);

@@ -413,6 +413,8 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
         const uint64_t address = addresses[std::countr_zero(left)];
         if (std::find(seen, seen + distinct, address) == seen + distinct) seen[distinct++] = address;
     }
+    cost.constants = distinct;
+    if (ideal_.one_constant) distinct = 1;
     // Different addresses of a warp take their turn behind those of other warps; one for all lanes is a broadcast.
     const Ticks first = distinct > 1 ? std::max(ticks_of(now), constant_free_) : ticks_of(now);
     if (distinct > 1) constant_free_ = first + distinct * ticks_a_cycle;

@@ -28,6 +28,7 @@ struct MemoryCost {
     uint32_t sectors = 0, passes = 0;
     uint32_t bytes = 0, used_bytes = 0;  // asked for by the lanes; each byte counted once
     uint32_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
+    uint32_t constants = 0;     // of a load of constants: different addresses; 0 of a parameter that all lanes read
     uint32_t atomic_words = 0;  // different words that an atomic's lanes name
     Ticks queued = 0;           // of an atomic, at L2: see Served
     Ticks takes = 0;            // of the data pipe of L1 and shared memory

@@ -87,6 +87,7 @@ InstructionCounters& InstructionCounters::operator+=(const InstructionCounters& 
     requests += c.requests, sectors += c.sectors, bytes += c.bytes, used_bytes += c.used_bytes;
     l1_sectors += c.l1_sectors, l1_hits += c.l1_hits, l2_sectors += c.l2_sectors, l2_hits += c.l2_hits;
     shared_requests += c.shared_requests, shared_passes += c.shared_passes, shared_bytes += c.shared_bytes;
+    constant_requests += c.constant_requests, constant_addresses += c.constant_addresses;
     atomic_lanes += c.atomic_lanes, atomic_words += c.atomic_words, atomic_queue += c.atomic_queue;
     data_pipe += c.data_pipe;
     branches += c.branches, divergent_branches += c.divergent_branches;

@@ -9,11 +9,28 @@ namespace {
 // Visits every counter of an instruction.
 template <class Counters, class Visit>
 void each_counter(Counters& c, const Visit& visit) {
-    for (auto* const counter :
-         {&c.issues,       &c.lanes,        &c.executed,           &c.shared_requests, &c.shared_passes,
-          &c.shared_bytes, &c.branches,     &c.divergent_branches, &c.requests,        &c.sectors,
-          &c.bytes,        &c.used_bytes,   &c.l1_sectors,         &c.l1_hits,         &c.l2_sectors,
-          &c.l2_hits,      &c.atomic_lanes, &c.atomic_words,       &c.atomic_queue,    &c.data_pipe})
+    for (auto* const counter : {&c.issues,
+                                &c.lanes,
+                                &c.executed,
+                                &c.shared_requests,
+                                &c.shared_passes,
+                                &c.shared_bytes,
+                                &c.branches,
+                                &c.divergent_branches,
+                                &c.requests,
+                                &c.sectors,
+                                &c.bytes,
+                                &c.used_bytes,
+                                &c.l1_sectors,
+                                &c.l1_hits,
+                                &c.l2_sectors,
+                                &c.l2_hits,
+                                &c.atomic_lanes,
+                                &c.atomic_words,
+                                &c.atomic_queue,
+                                &c.data_pipe,
+                                &c.constant_requests,
+                                &c.constant_addresses})
         visit(*counter);
     for (auto& stall : c.stalls) visit(stall);
 }

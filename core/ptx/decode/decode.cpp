@@ -176,8 +176,16 @@ void Decoder::locate(DecodedInstruction& out) {
             const auto behind = std::upper_bound(places.begin(), places.end(), statement_->location);
             at = entry_.locations[static_cast<size_t>(behind == places.begin() ? *behind : behind[-1])];
         }
-        if (!at.inlined_file) return;
-        at = LineLocation{.file = at.inlined_file, .line = at.inlined_line, .column = at.inlined_column};
+        if (at.inlined_file) {
+            at = LineLocation{.file = at.inlined_file, .line = at.inlined_line, .column = at.inlined_column};
+            continue;
+        }
+        // clang does not say where: behind the line of the kernel's own file that the text has last.
+        if (const int own = own_before_[static_cast<size_t>(statement_->location)]; own >= 0) {
+            out.file = source_file_;
+            out.line = entry_.locations[static_cast<size_t>(own)].line;
+        }
+        return;
     }
     if (at.file == source_file_) {
         out.file = at.file;
@@ -189,6 +197,8 @@ void Decoder::decode(std::vector<LiveAtCall>& live) {
     if (!entry_.locations.empty()) source_file_ = entry_.locations[0].file;
     for (size_t i = 0; i < entry_.locations.size(); ++i) {
         const LineLocation& at = entry_.locations[i];
+        const bool own = at.file == source_file_ && at.line > 0;
+        own_before_.push_back(own ? static_cast<int>(i) : own_before_.empty() ? -1 : own_before_.back());
         if (at.inlined_file) inlined_[{at.file, at.line, at.column}].push_back(static_cast<int>(i));
     }
     if (first_ + entry_.statements.size() > most_instructions)

@@ -149,6 +149,7 @@ class Decoder {
     // Place -> the locations that say where it is inlined, in the order of the text.
     std::vector<int64_t> nearest_line_;  // of each statement: the nearest one whose .loc names a line; -1: none does
     std::map<std::tuple<int, int, int>, std::vector<int>> inlined_;
+    std::vector<int> own_before_;  // of each location: the last one up to it that is of source_file_; -1: none
     std::unordered_map<int32_t, size_t> parameter_in_;       // register offset -> parameter that was loaded into it
     std::unordered_map<const TargetList*, uint32_t> lists_;  // of brx.idx: where it is in Program::lists
     size_t table_edges_ = 0;

@@ -65,7 +65,7 @@ std::optional<Wrapped::Wide> result_of(const ValueNode& node, bool as_signed) {
         case Is::shift_left:
             return node.of[1].bits < 63 ? std::optional(operand(0) * (Wrapped::Wide{1} << node.of[1].bits)) : std::nullopt;
         case Is::shift_right:
-            return node.of[1].bits < 63 ? std::optional(operand(0) >> node.of[1].bits) : std::nullopt;
+            return node.of[1].bits < 64 ? std::optional(operand(0) >> node.of[1].bits) : std::nullopt;
         case Is::divide:  // by zero all bits are set
             return operand(1) != 0 ? operand(0) / operand(1) : Wrapped::Wide{-1};
         case Is::remainder:
@@ -77,6 +77,21 @@ std::optional<Wrapped::Wide> result_of(const ValueNode& node, bool as_signed) {
         default:
             return std::nullopt;
     }
+}
+
+const ValueNode& unwidened(const ValueNode& node) {
+    return node.is == Is::widened ? unwidened(node.of[0]) : node;
+}
+
+// Which operand of a & b is a number's sign, all bits of it: Python counts an index below zero from the end, so that Numba
+// adds (index >> 63) & count to each.
+std::optional<size_t> sign_in(const ValueNode& node) {
+    if (node.is != Is::bit_and) return std::nullopt;
+    for (const size_t k : {size_t{0}, size_t{1}}) {
+        const ValueNode& side = unwidened(node.of[k]);
+        if (side.is == Is::shift_right && side.of[1].is == Is::number && side.of[1].bits == 8 * side.bytes - 1) return k;
+    }
+    return std::nullopt;
 }
 
 const char* name_of_special(int32_t index) {
@@ -257,13 +272,20 @@ std::string ValueTrees::parameter_text(int32_t index, uint32_t at) const {
 }
 
 std::string ValueTrees::text_of(const ValueNode& node) const {
+    // Nothing, and so made that nobody would write it: the sign above, or a choice between a count and 0.
+    const auto adds_nothing = [&](const ValueNode& below) {
+        const ValueNode& inner = unwidened(below);
+        if (inner.bits != 0) return false;
+        if (sign_in(inner)) return true;
+        return inner.is == Is::value && inner.pc < pc_ && spelling_of(program_, inner.pc).starts_with("selp.");
+    };
     const auto side = [&](const ValueNode& below, bool tight) {
         const std::string text = text_of(below);
-        const ValueNode* inner = &below;
-        while (inner->is == Is::widened) inner = &inner->of[0];
-        const bool sum = inner->is == Is::add || inner->is == Is::subtract || inner->is == Is::multiply_add ||
-                         inner->is == Is::bit_and || inner->is == Is::shift_right;
-        return (tight && sum) || (inner->is == Is::number && text.starts_with("-") && tight) ? "(" + text + ")" : text;
+        const ValueNode* inner = &unwidened(below);
+        const bool sum = inner->is == Is::add || inner->is == Is::subtract || inner->is == Is::multiply_add;
+        const bool below_sums = (inner->is == Is::bit_and && !sign_in(*inner)) || inner->is == Is::shift_right;
+        return (tight && sum) || below_sums || (inner->is == Is::number && text.starts_with("-") && tight) ? "(" + text + ")"
+                                                                                                           : text;
     };
     const auto joined = [&](const char* with, bool tight) {
         return side(node.of[0], tight) + with + side(node.of[1], tight);
@@ -280,6 +302,8 @@ std::string ValueTrees::text_of(const ValueNode& node) const {
         case Is::widened:
             return text_of(node.of[0]);
         case Is::add:
+            for (const size_t k : {size_t{0}, size_t{1}})
+                if (adds_nothing(node.of[k])) return text_of(node.of[1 - k]);
             if (node.of[1].is == Is::number && node.of[1].as_signed() < 0)
                 return side(node.of[0], false) + " - " + std::to_string(-node.of[1].as_signed());
             return joined(" + ", false);
@@ -299,6 +323,7 @@ std::string ValueTrees::text_of(const ValueNode& node) const {
         case Is::remainder:
             return joined(" % ", true);
         case Is::bit_and:
+            if (const auto sign = sign_in(node)) return node.bits == 0 ? "0" : text_of(node.of[1 - *sign]);
             return joined(" & ", true);
         case Is::negate:
             return "-" + side(node.of[0], true);

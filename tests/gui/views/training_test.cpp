@@ -405,6 +405,45 @@ TEST_CASE("the curves' caption says why a training fails, and only then") {
     CHECK(text.find("learning rate") != std::string::npos);
 }
 
+TEST_CASE("a training that fails says so over its pictures: the step, the layer and what to change, in every window") {
+    struct Fails {
+        double rate;
+        const char *words, *layer;
+    };
+    // Large steps make the loss grow, or leave a layer's units where no input reaches them.
+    for (const Fails& fails : {Fails{100, "diverged: from step 1 on the loss grew", "fc"},
+                               Fails{5, "no gradient reaches 5 of 6 parameters", "fc3.weight gets no gradient"}}) {
+        INFO("rate " << fails.rate);
+        SessionOptions options{.training_steps = 56};
+        options.setup = setup_of("spirals");
+        options.setup.learning_rate = fails.rate;
+        test::Desk desk(options);
+        desk.session.workspace = Workspace::training;
+        desk.settle();
+        struct Window {
+            float width, height, scale;
+        };
+        for (const Window& window : {Window{1600, 1000, 1}, Window{1280, 720, 1}, Window{1280, 720, 2}}) {
+            INFO(window.width << " x " << window.height << ", " << window.scale);
+            desk.size(window.width, window.height, window.scale);
+            desk.frames(4);
+            const std::string said = desk.said();
+            INFO(said);
+            CHECK(said.find(fails.words) != std::string::npos);
+            CHECK(said.find("What to change: ") != std::string::npos);
+            CHECK(desk.clashes() == std::vector<std::string>{});
+        }
+        const std::string described = desk.shell.describe("training");
+        CHECK(described.find("Step ") != std::string::npos);
+        CHECK(described.find(fails.words) != std::string::npos);
+        CHECK(described.find(fails.layer) != std::string::npos);
+    }
+    test::Desk healthy({.training_steps = 3});
+    healthy.session.workspace = Workspace::training;
+    healthy.settle();
+    CHECK(healthy.said().find("What to change: ") == std::string::npos);
+}
+
 TEST_CASE("another setup begins another run and keeps the one before as a curve; a step under way can be cancelled") {
     SessionOptions options{.training_steps = 3};
     options.setup = setup_of("linear_regression");
