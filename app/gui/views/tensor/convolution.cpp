@@ -255,7 +255,8 @@ class ConvolutionView final : public View {
         const float room = r.h - 26;
         const float cell = std::floor(std::min(picture_cell * 0.8f, room / static_cast<float>(it.rows)));
         if (cell < 3) return;
-        ui.text(r.x, r.y + 10, "How often each is copied", {.size = 14, .weight = 600, .width = r.w});
+        ui.text(r.x, r.y + 10, shows_spread(it) ? "In how many windows each lies" : "How often each is copied",
+                {.size = 14, .weight = 600, .width = r.w});
         const auto most = static_cast<float>(std::max<int64_t>(1, most_copies(it)));
         const auto color_of = [&](int64_t p) { return sequential(static_cast<float>(it.copies(p)) / most * 0.8f, theme); };
         const bool fine = cell < 12;
@@ -274,6 +275,7 @@ class ConvolutionView final : public View {
             if (p == marked_) ui.outline(at);
             if (ui.hovered(at)) under_ = p;
         }
+        if (shows_spread(it)) return;  // nothing is copied there
         const float x = r.x + labels + cell * static_cast<float>(it.columns) + 14, w = r.x + r.w - x;
         const std::string times =
             fmt::format("x {:.3g}", static_cast<double>(it.windows() * it.elements()) / static_cast<double>(it.pixels()));
@@ -302,6 +304,7 @@ class ConvolutionView final : public View {
         };
         const auto row_y = [&](int64_t w) { return r.y + head + ch * static_cast<float>(w - first); };
         const TextStyle small{.size = 12, .color = theme.quiet, .align = Align::center, .mono = true};
+        const float most = largest_weight(it);
         for (int64_t g = 0; g * group < across; ++g) {
             const int64_t end = std::min(across, (g + 1) * group);
             const float from = column_x(g * group), to = column_x(end - 1) + cw;
@@ -320,8 +323,8 @@ class ConvolutionView final : public View {
                 if (spread) {
                     const float weight = it.spread(filter_, w, e);
                     const bool used = inside(it, w, e);
-                    number_cell(ui, at, used ? mix(theme.panel2, data::sky, 0.55f) : theme.panel2, element_number(weight),
-                                e == marked_ && used, !used);
+                    number_cell(ui, at, used ? diverging(0.5f + 0.5f * weight / most, theme) : theme.panel2,
+                                element_number(weight), e == marked_ && used, !used);
                     if (ui.hovered(at)) under_ = e;
                 } else {
                     const int64_t p = it.pixel(w, e);
@@ -389,8 +392,7 @@ class ConvolutionView final : public View {
         const float fx = r.x + 36;
         ui.text(r.x + 18, middle + 6, "×", sign);
         ui.text(fx + fw / 2, r.y + 14, spread ? "picture" : "weights", {.size = 14, .align = Align::center, .weight = 600});
-        float most = 1e-9f;
-        for (const float w : it.weights) most = std::max(most, std::abs(w));
+        const float most = largest_weight(it);
         for (int64_t e = 0; e < rows; ++e) {
             const Rect at{fx, r.y + head + fh * static_cast<float>(e), fw - 1, fh - 1};
             if (spread) {
@@ -438,6 +440,11 @@ class ConvolutionView final : public View {
         const float y = r.y + head + ch * static_cast<float>(window_ - first);
         ui.outline({px - 2, y - 2, pw + 3, ch + 3});
         draw_map(ui, it, hidden, largest, {px + pw + 34, r.y, r.right() - px - pw - 34, r.h});
+    }
+    static float largest_weight(const Convolution& it) {
+        float most = 1e-9f;
+        for (const float w : it.weights) most = std::max(most, std::abs(w));
+        return most;
     }
     static std::string weight_text(float weight) { return element_number(weight, 2); }
 

@@ -340,7 +340,7 @@ class ScoresView final : public View {
         std::vector<Point> steps;
         for (size_t t = 0; t < tiles.size() && tiles[t].seen > 0; ++t) {
             const float y = y_of(tiles[t].largest), from = r.x + w * static_cast<float>(static_cast<int64_t>(t) * tile);
-            steps.push_back({from, y});
+            if (t == 0 || steps.back().y != y) steps.push_back({from, y});  // no point twice: the line would swell there
             steps.push_back({from + w * static_cast<float>(tile), y});
         }
         if (steps.size() > 1) ui.polyline(steps, data::orange, 2.5f);
