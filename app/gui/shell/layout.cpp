@@ -152,11 +152,14 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
     }
     std::vector<std::vector<LayoutNode>> pages;
     for (const auto& page : fitting(turned, across, room)) {
+        // Where what stands alone on a page would become pages too: one strip for both, not strip under strip.
         const LayoutNode& only = page.front();
-        if (!across && page.size() == 1 && only.kind == Kind::row && length_of(only.children, true) > area.w + 0.5f)
-            for (const auto& inner :
-                 fitting(only.children, true, area.w + 0.5f))  // one strip for both, not strip under strip
-                pages.push_back({LayoutNode{Kind::row, {}, only.share, 0, 0, {inner.begin(), inner.end()}}});
+        const bool row = only.kind == Kind::row, turns = row || only.kind == Kind::column;
+        const float within = (row ? area.w : area.h - strip) + 0.5f;
+        if (page.size() == 1 && turns && row != across && (row || !only.children.back().stays) &&
+            length_of(only.children, row) > within)
+            for (const auto& inner : fitting(only.children, row, within))
+                pages.push_back({LayoutNode{only.kind, {}, only.share, 0, 0, {inner.begin(), inner.end()}}});
         else
             pages.emplace_back(page.begin(), page.end());
     }

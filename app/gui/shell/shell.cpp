@@ -282,7 +282,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     float top = top_height + desk_margin;
     top += problem_strip(ui, *snapshot_, top);
     top += stale_strip(ui, *snapshot_, top);
-    top += host_step_strip(ui, *snapshot_, top);
+    top += no_kernel_strip(ui, *snapshot_, top);
     top += cause_strip(ui, *snapshot_, top);
     if (page && top == top_height + desk_margin) top = top_height;
     body(ui, {margin, top, width_ - 2 * margin, body_bottom - margin - top});

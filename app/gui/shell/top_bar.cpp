@@ -279,35 +279,58 @@ float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
     return box.h + 8;
 }
 
-// A step that this computer's processor made has no kernel that these pictures could show: how to get one. One sequence or
-// picture a step is enough for a look, and larger models take minutes for more.
-float Shell::host_step_strip(Ui& ui, const Snapshot& snapshot, float top) {
+namespace {
+
+// Why the pictures of a workspace have no kernel to show, and what would run one.
+struct NoKernel {
+    std::string sentence;
+    TrainingSetup setup;
+};
+
+// A step that this computer's processor made launches none; nor does a lesson whose runs are planned, or executed on the
+// host. One sequence or picture a step is enough for a look, and larger models take minutes for more.
+std::optional<NoKernel> why_no_kernel(const Session& session, const Snapshot& snapshot) {
     const Workspace at = session.workspace;
-    const auto& step = snapshot.training.step;
     if (!row_of(at).shows_kernel || at == Workspace::learn || at == Workspace::training || machine_at_cluster(session))
-        return 0;
-    if (snapshot.kernel.run || snapshot.source != Source::training || !step || snapshot.tape || !snapshot.busy.empty() ||
-        snapshot.training.setup.on_gpu)
-        return 0;
-    const std::string sentence = fmt::format(
-        "The step of {} ran on this computer's processor, which launches no kernel. On a modelled GPU its kernels can be "
-        "looked at; the run then begins anew, with batch 1.",
-        step->model);
+        return std::nullopt;
+    if (snapshot.kernel.run || !snapshot.busy.empty()) return std::nullopt;
+    if (snapshot.source == Source::lesson && session.lesson.lesson)
+        return NoKernel{
+            fmt::format("{} runs no kernel of its own. A training step on a modelled GPU has kernels to look at; "
+                        "the lesson stays where it is.",
+                        session.lesson.lesson->id),
+            setup_of("mlp")};
+    const auto& step = snapshot.training.step;
+    if (snapshot.source != Source::training || !step || snapshot.tape || snapshot.training.setup.on_gpu) return std::nullopt;
+    return NoKernel{
+        fmt::format(
+            "The step of {} ran on this computer's processor, which launches no kernel. On a modelled GPU its kernels "
+            "can be looked at; the run then begins anew, with batch 1.",
+            step->model),
+        snapshot.training.setup};
+}
+
+}  // namespace
+
+// Says so above them, with a button.
+float Shell::no_kernel_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    const std::optional<NoKernel> why = why_no_kernel(session, snapshot);
+    if (!why) return 0;
     std::string gpu = gpu_on_show(snapshot);
     if (gpu.find(' ') == std::string::npos)
         for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);  // v100
     const std::string offer = "Run a step on the modelled " + gpu;
     const float wide = ui.text_width(offer, {.size = 14, .weight = 600}) + 32;
     const float room = width_ - 44 - wide - 40;
-    const float words = ui.paragraph({24, 0, room, 200}, sentence, {.size = 13}, 20, false);
+    const float words = ui.paragraph({24, 0, room, 200}, why->sentence, {.size = 13}, 20, false);
     const Rect box{8, top, width_ - 16, std::max(words + 12, 38.0f)};
     ui.rect({0, top, width_, box.h + 8}, theme->background);
     ui.rect(box, theme->panel2, 5);
     ui.frame(box, theme->accent, 1, 5);
-    ui.paragraph({24, box.y + (box.h - words) / 2, room, 200}, sentence, {.size = 13}, 20);
-    ui.push_scope("host step");
+    ui.paragraph({24, box.y + (box.h - words) / 2, room, 200}, why->sentence, {.size = 13}, 20);
+    ui.push_scope("no kernel");
     if (ui.button({box.right() - wide - 6, box.y + (box.h - 28) / 2, wide, 28}, offer, true)) {
-        TrainingSetup setup = snapshot.training.setup;
+        TrainingSetup setup = why->setup;
         setup.on_gpu = true;
         setup.batch = 1;
         setup.ranks = 1;

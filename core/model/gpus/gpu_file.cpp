@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -19,7 +20,7 @@ namespace lockstep::model {
 namespace {
 
 constexpr std::string_view ending = ".toml";
-constexpr int most_inherited = 8;
+constexpr size_t most_inherited = 8;
 constexpr size_t most_bytes = 1 << 20;
 
 std::string lower(std::string text) {
@@ -27,8 +28,32 @@ std::string lower(std::string text) {
     return text;
 }
 
-// `within`: a folder that nothing may be inherited from outside of; empty: any.
-Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth, const std::filesystem::path& within);
+// Files that inherit from one another: first the one that was asked for, then the one that it inherits from, and so on.
+using Chain = std::vector<std::filesystem::path>;
+
+// `within`: a folder that nothing may be inherited from outside of; empty: any. `above`: the files that led to this one.
+Result<GpuSpec> read_file_at(const std::filesystem::path& file, const Chain& above, const std::filesystem::path& within);
+
+// A file that is only handed in as a text lies nowhere, but has a name too.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code error;
+    if (std::filesystem::equivalent(a, b, error) && !error) return true;
+    const auto absolute_a = std::filesystem::absolute(a, error), absolute_b = std::filesystem::absolute(b, error);
+    return absolute_a.lexically_normal() == absolute_b.lexically_normal();
+}
+
+// "a.toml inherits b.toml inherits a.toml": from the file at `from` round to itself, each as it lies beside that one.
+std::string circle_of(const Chain& files, size_t from) {
+    const auto absolute = [](const std::filesystem::path& file) {
+        std::error_code error;
+        return std::filesystem::absolute(file, error).lexically_normal();
+    };
+    const std::filesystem::path folder = absolute(files[from]).parent_path(), first = absolute(files[from]).filename();
+    std::string words;
+    for (size_t i = from; i < files.size(); ++i)
+        words += absolute(files[i]).lexically_proximate(folder).generic_string() + " inherits ";
+    return words + first.string();
+}
 
 bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder) {
     std::error_code error;
@@ -40,8 +65,8 @@ bool lies_in(const std::filesystem::path& file, const std::filesystem::path& fol
 
 class Reader {
   public:
-    Reader(const std::string& text, std::string file, int depth, const std::filesystem::path& within)
-        : text_(text), file_(std::move(file)), depth_(depth), within_(within) {}
+    Reader(const std::string& text, std::string file, Chain files, const std::filesystem::path& within)
+        : text_(text), file_(std::move(file)), files_(std::move(files)), within_(within) {}
 
     GpuSpec read() {
         try {
@@ -131,18 +156,26 @@ class Reader {
         return *value;
     }
 
+    void refuse_circle(const std::filesystem::path& next) const {
+        if (same_file(next, file_))
+            refuse(*inherits(), "this file inherits from itself: it needs a GPU to begin with, as \"h100\"");
+        for (size_t i = 0; i < files_.size(); ++i)
+            if (same_file(next, files_[i]))
+                refuse(*inherits(),
+                       fmt::format("{}: one of them needs a GPU to begin with, as \"h100\"", circle_of(files_, i)));
+    }
+
     GpuSpec base() const {
         const auto name = word("inherits");
         if (!name) return GpuSpec{};
-        if (depth_ >= most_inherited)
-            refuse(*inherits(), fmt::format("more than {} files inherit from one another here", most_inherited));
         std::filesystem::path path = *name;
         if (is_gpu_file(*name) && path.is_relative()) path = std::filesystem::path(file_).parent_path() / path;
-        if (std::error_code error; is_gpu_file(*name) && std::filesystem::equivalent(path, file_, error))
-            refuse(*inherits(), "this file inherits from itself");
+        if (is_gpu_file(*name)) refuse_circle(path);
+        if (files_.size() > most_inherited)
+            refuse(*inherits(), fmt::format("more than {} files inherit from one another here", most_inherited));
         if (is_gpu_file(*name) && !within_.empty() && !lies_in(path, within_))
             refuse(*inherits(), "a design that is handed in inherits from a GPU by name, or from a file handed in with it");
-        const Result<GpuSpec> gpu = is_gpu_file(*name) ? read_file_at(path, depth_ + 1, within_) : gpu_named(*name);
+        const Result<GpuSpec> gpu = is_gpu_file(*name) ? read_file_at(path, files_, within_) : gpu_named(*name);
         if (gpu) return gpu.value();
         if (gpu.error().where.line != 0) throw Failure(gpu.error());  // in the file that this one inherits from
         refuse(*inherits(),
@@ -247,24 +280,25 @@ class Reader {
 
     const std::string& text_;
     std::string file_;
-    int depth_;
+    Chain files_;  // that inherit from one another, this one last
     const std::filesystem::path& within_;
     toml::table table_;
     std::string_view source_;
 };
 
-Result<GpuSpec> parsed(const std::string& text, const std::string& file, int depth, const std::filesystem::path& within) {
+Result<GpuSpec> parsed(const std::string& text, const std::string& file, Chain files, const std::filesystem::path& within) {
+    files.emplace_back(file);
     try {
-        return Reader(text, file, depth, within).read();
+        return Reader(text, file, std::move(files), within).read();
     } catch (const Failure& failure) {
         return failure.diagnostic;
     }
 }
 
-Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth, const std::filesystem::path& within) {
+Result<GpuSpec> read_file_at(const std::filesystem::path& file, const Chain& above, const std::filesystem::path& within) {
     const Result<std::string> text = read_text(file, most_bytes);
     if (!text) return text.error();
-    return parsed(text.value(), file.string(), depth, within);
+    return parsed(text.value(), file.string(), above, within);
 }
 
 }  // namespace
@@ -278,7 +312,7 @@ std::string short_name(std::string_view gpu) {
 }
 
 Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file, const std::filesystem::path& within) {
-    return parsed(text, file, 0, within);
+    return parsed(text, file, {}, within);
 }
 
 // The app asks for its GPU in every frame. What a file inherits from is looked at again when the file itself has changed.
@@ -298,7 +332,7 @@ Result<GpuSpec> read_gpu_file(const std::filesystem::path& file) {
         const auto at = known.find(file.string());
         if (at != known.end() && at->second.time == time && at->second.size == size) return at->second.gpu;
     }
-    Result<GpuSpec> gpu = read_file_at(file, 0, {});
+    Result<GpuSpec> gpu = read_file_at(file, {}, {});
     if (gpu && !error) {
         const std::lock_guard lock(mutex);
         known[file.string()] = {time, size, gpu.value()};
@@ -345,7 +379,7 @@ std::string new_gpu_file(const GpuSpec& from, std::string_view inherits, std::st
 
 const GpuSpec& teaching_gpu() {
     static const GpuSpec gpu = [] {
-        GpuSpec read = read_file_at(resource_root() / "assets" / "gpus" / "teaching.toml", 0, {}).value();
+        GpuSpec read = read_file_at(resource_root() / "assets" / "gpus" / "teaching.toml", {}, {}).value();
         read.name = "teaching";
         return read;
     }();

@@ -47,7 +47,7 @@ struct Unclosed {
 std::optional<Unclosed> unclosed(const std::string& text) {
     std::vector<size_t> open;
     const auto left_open = [&](size_t at) {
-        return text[at] == '[' ? Unclosed{at, "the list that begins here has no closing ']'"}
+        return text[at] == '[' ? Unclosed{at, "the list that begins here has no closing ']', as in [0, 8192]"}
                                : Unclosed{at,
                                           "what begins here has no closing '}' on its line, as in { value = 8, source = "
                                           "\"a guess\" }"};
@@ -56,7 +56,11 @@ std::optional<Unclosed> unclosed(const std::string& text) {
         const char c = text[i];
         if (c == '"' || c == '\'') {
             const auto end = end_of_quotes(text, i);
-            if (!end) return Unclosed{i, fmt::format("the text that begins here has no closing {}", c)};
+            if (!end) {
+                const std::string quotes(text.compare(i, 3, std::string(3, c)) == 0 ? 3 : 1, c);
+                return Unclosed{
+                    i, fmt::format("the text that begins here has no closing {}, as in {}h100{}", quotes, quotes, quotes)};
+            }
             i = *end - 1;
         } else if (c == '#') {
             i = std::min(text.find('\n', i), text.size()) - 1;

@@ -243,15 +243,21 @@ TEST_CASE("in a small window a workspace's pages stand in one strip with its col
     REQUIRE(!first.tabs.empty());
     const TabStrip strip = first.tabs.front();
     REQUIRE(strip.inner == pages_id(tree));
-    CHECK(strip.inner_begin == 1);
-    CHECK(strip.titles.size() == 5);
-    CHECK(strip.titles[2] == "Why is it slow?");
+    CHECK(strip.inner_begin == 2);  // behind the text and its reports, which do not fit under each other
+    CHECK(strip.titles.size() == 6);
+    CHECK(strip.titles[0] == "editor");
+    CHECK(strip.titles[1] == "reports");
+    CHECK(strip.titles[3] == "Why is it slow?");
+    CHECK(first.tabs.size() == 1);
     CHECK(shows("editor"));
-    tabs = {{strip.id, 2}, {strip.inner, 1}};  // as a click on it leaves them
+    tabs = {{strip.id, 1}};
+    CHECK(placed().tabs.size() == 1);
+    CHECK(shows("reports"));
+    tabs = {{strip.id, 3}, {strip.inner, 1}};  // as a click on it leaves them
     CHECK(placed().tabs.size() == 2);
     CHECK(shows("verdict"));
     tabs = {{strip.id, INT_MAX}, {strip.inner, 2}};  // as `--view kernel.3` asks
-    CHECK(placed().tabs.front().selected == 3);
+    CHECK(placed().tabs.front().selected == 4);
     CHECK(shows("watch"));
 }
 

@@ -388,7 +388,10 @@ TEST_CASE("real GPUs run the same when asked, and are told apart by word, area a
               model::launch(model::gpu_named(chip->runs.gpu.name).value(), *launch.program, launch.config, memory).cycles);
         CHECK(window.words("puzzle").find(chip->name + ", a real GPU") != std::string::npos);
     }
-    CHECK(std::ranges::any_of(window.state().real, [&](const auto& chip) { return window.shows(chip->name); }));
+    for (const auto& chip : window.state().real) {
+        INFO(chip->name);
+        CHECK(window.shows(chip->name));
+    }
     window.input.mouse_x = window.input.mouse_y = 4;  // off the chip and its tooltip
     window.frames(2);
     CHECK(window.clashes() == std::vector<std::string>{});

@@ -286,6 +286,19 @@ TEST_CASE("Tiles lie apart and inside, their cells inside them, for any cluster 
         }
 }
 
+TEST_CASE("A few GPUs fill a large picture and stand in its middle") {
+    for (const int replicas : {2, 4, 8}) {
+        const ClusterPlaces p = place_cluster({8, 100, 2544, 1040}, replicas, 1, 1);
+        const Rect grid = p.grid();
+        INFO(replicas << " GPUs: " << grid.w << " x " << grid.h);
+        CHECK(std::max(grid.w / 2544, grid.h / 1040) > 0.75f);
+        CHECK(grid.y + grid.h / 2 == Approx(100 + 1040 / 2.0).margin(8));
+        CHECK(grid.x + grid.w / 2 == Approx(8 + 2544 / 2.0).margin(24));
+        const Rect tile = p.tile(0, 0), cell = p.cell(0, 0, 0);
+        CHECK(cell.h > 0.75f * tile.h);  // its line of words stays one line
+    }
+}
+
 TEST_CASE("Cluster and node read at any size and moment, within the budget of quads") {
     for (size_t row = 0; row < scene::published_plans().size(); ++row)
         for (const Stop stop : {Stop::cluster, Stop::node}) {

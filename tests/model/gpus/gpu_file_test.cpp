@@ -1,6 +1,8 @@
 // GPUs of one's own: files, what follows from a figure, what is refused where, and that what is taken runs.
 #include "core/model/gpus/gpu_file.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -115,11 +117,13 @@ TEST_CASE("what is wrong in a GPU's file is said with its line and a caret") {
 TEST_CASE("a slip of the pen in a GPU's file is told at its place in one sentence of ours") {
     const std::string first = "inherits = \"h100\"\n";
     CHECK(refused("inherits = \"h100\nsms = 4\n") ==
-          "mine.toml:1:12: error: the text that begins here has no closing \"\n    inherits = \"h100\n               ^");
+          "mine.toml:1:12: error: the text that begins here has no closing \", as in \"h100\"\n    inherits = \"h100\n      "
+          "         ^");
     CHECK(refused(first + "name = 'mine\nsms = 4\n") ==
-          "mine.toml:2:8: error: the text that begins here has no closing '\n    name = 'mine\n           ^");
+          "mine.toml:2:8: error: the text that begins here has no closing ', as in 'h100'\n    name = 'mine\n           ^");
     const std::pair<std::string, std::string> slips[] = {
-        {"name = \"\"\"mine\nsms = 4\n", "mine.toml:2:8: error: the text that begins here has no closing \""},
+        {"name = \"\"\"mine\nsms = 4\n",
+         "mine.toml:2:8: error: the text that begins here has no closing \"\"\", as in \"\"\"h100\"\"\""},
         {"sms 4\n", "mine.toml:2:5: error: between 'sms' and its value stands an '=', as in sms = 4"},
         {"sms: 4\n", "mine.toml:2:4: error: between 'sms' and its value stands an '='"},
         {"sms =\n", "mine.toml:2:5: error: 'sms' has no value behind its '='"},
@@ -133,7 +137,8 @@ TEST_CASE("a slip of the pen in a GPU's file is told at its place in one sentenc
         {"sms = 4; l2_mb = 2\n", "mine.toml:2:8: error: something stands behind the value of 'sms'"},
         {"sms = 4 // four\n", "mine.toml:2:9: error: something stands behind the value of 'sms': it is one figure a line"},
         {"sms = 4\nsms = 5\n", "mine.toml:3:1: error: 'sms' is set twice"},
-        {"shared_carveouts = [0, 8\n", "mine.toml:2:20: error: the list that begins here has no closing ']'"},
+        {"shared_carveouts = [0, 8\n",
+         "mine.toml:2:20: error: the list that begins here has no closing ']', as in [0, 8192]"},
         {"sms = { value = 4, source = \"x\"\n", "mine.toml:2:7: error: what begins here has no closing '}'"},
         {"[sm]\nsms = 4 5\n", "mine.toml:3:9: error: something stands behind"},
         {"[sm\nsms = 4\n", "mine.toml:2:1: error: the list that begins here has no closing ']'"},
@@ -178,11 +183,32 @@ TEST_CASE("files inherit from one another, beside each other, but not in a circl
     CHECK(gpu_named(path).value().sms == 13);  // a changed file is read again
     write_file(folder.path() / "b.toml", "inherits = \"a.toml\"\n");
     write_file(folder.path() / "a.toml", "inherits = \"b.toml\"\nsms = 1\n");
-    const auto circle = gpu_named(path);
-    REQUIRE_FALSE(circle.ok());
-    says(render(circle.error()), "more than 8 files inherit");
+    CHECK(render(gpu_named(path).error()) ==
+          (folder.path() / "b.toml").string() +
+              ":1:12: error: a.toml inherits b.toml inherits a.toml: one of them needs a GPU to begin with, as \"h100\"\n"
+              "    inherits = \"a.toml\"\n               ^");
+    // Who leads into the circle is no part of it, and a file in another folder is named with it.
+    std::filesystem::create_directory(folder.path() / "in");
+    write_file(folder.path() / "c.toml", "inherits = \"a.toml\"\n");
+    says(render(gpu_named((folder.path() / "c.toml").string()).error()),
+         "b.toml:1:12: error: a.toml inherits b.toml inherits a.toml: ");
+    write_file(folder.path() / "b.toml", "sms = 2\ninherits = \"in/d.toml\"\n");
+    write_file(folder.path() / "in" / "d.toml", "sms = 2\ninherits = \"../a.toml\"\n");
+    says(render(gpu_named(path).error()), "d.toml:2:12: error: a.toml inherits b.toml inherits in/d.toml inherits a.toml: ");
     write_file(folder.path() / "a.toml", "inherits = \"a.toml\"\nsms = 1\n");
-    says(render(gpu_named(path).error()), "a.toml:1:12: error: this file inherits from itself");
+    says(render(gpu_named(path).error()),
+         "a.toml:1:12: error: this file inherits from itself: it needs a GPU to begin with, as \"h100\"");
+    // Many files one behind the other are no circle.
+    for (int i = 0; i < 9; ++i)
+        write_file(folder.path() / fmt::format("row{}.toml", i),
+                   fmt::format("inherits = \"{}\"\n", i < 8 ? fmt::format("row{}.toml", i + 1) : "h100"));
+    CHECK(gpu_named((folder.path() / "row1.toml").string()).ok());
+    says(render(gpu_named((folder.path() / "row0.toml").string()).error()),
+         "row8.toml:1:12: error: more than 8 files inherit from one another here");
+    // A text that is handed in has a name, but may lie nowhere.
+    write_file(folder.path() / "b.toml", "inherits = \"mine.toml\"\n");
+    says(render(parse_gpu_file("inherits = \"b.toml\"\n", (folder.path() / "mine.toml").string()).error()),
+         "b.toml:1:12: error: mine.toml inherits b.toml inherits mine.toml: ");
     says(gpu_named((folder.path() / "none.toml").string()).error().message, "no such file");
 }
 

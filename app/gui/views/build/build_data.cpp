@@ -98,12 +98,17 @@ std::vector<KitGroup> kit_of(const BuildTask& task, const model::GpuSpec& gpu, c
             if (group == PartGroup::rest && part.mm2 > 0)
                 kit.rows.push_back({part.field, std::string(part.part), "", part.mm2, part.watts, nullptr});
             else
-                others.mm2 += part.mm2, others.watts += part.watts;
+                others.mm2 += part.mm2, others.watts += part.watts, others.of.push_back(part.field);
         }
         if (others.mm2 > 0) kit.rows.push_back(std::move(others));
         groups.push_back(std::move(kit));
     }
     return groups;
+}
+
+bool is_limit(const KitRow& row, const BuiltDesign* shown) {
+    if (shown == nullptr || !shown->ran() || shown->limits.empty()) return false;
+    return row.field == shown->limits || std::ranges::find(row.of, shown->limits) != row.of.end();
 }
 
 GroupCode code_of(PartGroup group) {

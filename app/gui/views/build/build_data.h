@@ -15,7 +15,9 @@ struct KitRow {
     std::string label, value;
     double mm2 = 0, watts = 0;
     const lessons::Puzzle::Free* free = nullptr;  // null: it stays as it is
+    std::vector<std::string_view> of = {};        // fields of several
 };
+bool is_limit(const KitRow& row, const BuiltDesign* shown);  // of the design's run
 struct KitGroup {
     model::PartGroup group = model::PartGroup::sms;
     double mm2 = 0, watts = 0;

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "app/gui/views/build/build_data.h"
+#include "app/gui/widgets/list_pin.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
@@ -135,8 +137,7 @@ class KitView final : public View {
                 text += fmt::format("    {}{}{}: {:.2f} mm2, {:.2f} W", row.label, row.value.empty() ? "" : " ", row.value,
                                     row.mm2, row.watts);
                 if (row.free != nullptr) text += fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most);
-                const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
-                text += limits ? ", limits" : never_used(row, shown) ? ", not used" : "";
+                text += is_limit(row, shown) ? ", limits" : never_used(row, shown) ? ", not used" : "";
                 text += marked(row, earlier_design(session, *snapshot), proposed_design(session, *snapshot), desk) + "\n";
             }
         }
@@ -223,9 +224,28 @@ class KitView final : public View {
         const float heads = kit_head * static_cast<float>(groups.size()) + kit_note;
         const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 48.0f);
         const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
+        const Rect view{box.x - 10, box.y, box.w + 20, box.h};
         const float offset = ui.scroll("rows", {box.x, box.y, box.w + 11, box.h}, height);
-        ui.clip({box.x - 10, box.y, box.w + 20, box.h});
-        float y = box.y - offset;
+        std::vector<ListPlace> placed;
+        float y = 0;
+        for (const KitGroup& group : groups) {
+            y += kit_head;
+            for (const KitRow& row : group.rows) {
+                placed.push_back({is_limit(row, marks.shown) ? marks.shown->limits : row.field, y,
+                                  tall(*session.build.task(), row) ? pitch : kit_fixed});
+                y += placed.back().h;
+            }
+        }
+        const bool ran = marks.shown != nullptr && marks.shown->ran();
+        const std::optional<PinnedRow> pin =
+            pin_.place(ui, ran ? marks.shown->limits : std::string_view(), placed, view, offset);
+        Rect rest = view;
+        if (pin && pin->below) rest.h = pin->at.y - rest.y;
+        if (pin && !pin->below) rest = {view.x, pin->at.bottom(), view.w, view.bottom() - pin->at.bottom()};
+        if (pin && height > box.h) ui.state->scrolled.back().view = rest;  // what Tab comes to is not hidden beneath it
+        ui.clip(rest);
+        y = box.y - offset;
+        auto next = placed.begin();
         for (const KitGroup& group : groups) {
             ui.line({box.x - 8, y}, {box.right() + 8, y}, theme.line);
             group_box(ui, {box.x, y + 6, 18, 16}, group.group);
@@ -235,8 +255,18 @@ class KitView final : public View {
             figures(ui, at, y + 19, group.mm2, group.watts, true);
             y += kit_head;
             for (const KitRow& row : group.rows) {
-                const float h = tall(*session.build.task(), row) ? pitch : kit_fixed;
-                draw_row(ui, session, row, marks, {box.x, y, box.w, h});
+                const auto [field, from, h] = *next++;
+                if (pin && field == pin_.field()) {  // in its turn, so that Tab comes to it as it always does
+                    ui.unclip();
+                    ui.clip(pin->at);
+                    draw_row(ui, session, row, marks, {box.x, pin->at.y, box.w, h});
+                    const float edge = pin->below ? pin->at.y : pin->at.bottom() - 1;
+                    ui.rect({box.x - 8, edge, box.w + 16, 1}, theme.ink3);
+                    ui.unclip();
+                    ui.clip(rest);
+                } else {
+                    draw_row(ui, session, row, marks, {box.x, y, box.w, h});
+                }
                 y += h;
             }
         }
@@ -261,7 +291,7 @@ class KitView final : public View {
         const Theme& theme = *ui.theme;
         BuildDesk& desk = session.build;
         const Columns at = columns_of(line);
-        const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
+        const bool limits = is_limit(row, shown);
         const Rect ground{line.x - 8, line.y, line.w + 12, line.h};
         if (limits) {
             ui.rect(ground, mix(theme.panel, data::orange, theme.dark ? 0.2f : 0.22f));
@@ -271,22 +301,23 @@ class KitView final : public View {
         }
         const float value_right = at.left + at.slider;
         const float width = ui.text_width(row.value, {.size = 13, .weight = 700});
-        std::string label = row.label;
-        const float unused = ui.text_width("not used", {.size = 12, .weight = 600});
         const bool never = never_used(row, shown);
-        // Where both have no room, "a sub-core" goes.
+        const std::string_view word = limits ? "limits" : never ? "not used" : "";
+        const TextStyle word_style{
+            .size = limits ? 13.0f : 12.0f, .color = limits ? theme.ink : theme.wrong, .weight = limits ? 700 : 600};
         const float room = value_right - width - line.x - 8;
-        if (never && ui.text_width(label, {.size = 13}) + unused + 6 > room)
-            label = label.substr(0, label.rfind(" a sub-core"));
-        const float end = ui.text(line.x, line.y + 16, label,
-                                  {.size = 13,
-                                   .color = row.free != nullptr || limits ? theme.ink : theme.ink2,
-                                   .weight = limits ? 600 : 400,
-                                   .width = room});
-        if (limits && end + 54 < value_right - width)
-            ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
-        if (never && end + 8 + unused + 6 < value_right - width)
-            ui.text(end + 8, line.y + 16, "not used", {.size = 12, .color = theme.wrong, .weight = 600});
+        const TextStyle label_style{.size = 13,
+                                    .color = row.free != nullptr || limits ? theme.ink : theme.ink2,
+                                    .weight = limits ? 600 : 400,
+                                    .width = room};
+        // Where both have no room, "a sub-core" goes, or "an SM".
+        const float for_word = word.empty() ? 0 : ui.text_width(word, word_style) + 14;
+        std::string label = row.label;
+        for (const std::string_view per : {" a sub-core", ", an SM", " an SM"})
+            if (for_word > 0 && label.ends_with(per) && ui.text_width(label, label_style) + for_word > room)
+                label.resize(label.size() - per.size());
+        const float end = ui.text(line.x, line.y + 16, label, label_style);
+        if (end + for_word < value_right - width) ui.text(end + 8, line.y + 16, word, word_style);
         ui.text(value_right, line.y + 16, row.value,
                 {.size = 13,
                  .color = row.free != nullptr ? theme.ink : theme.ink2,
@@ -323,6 +354,7 @@ class KitView final : public View {
     std::shared_ptr<const BuildTask> stops_task_;
     lessons::Figures stops_figures_;
     std::map<std::string, std::vector<double>> stops_;
+    ListPin pin_;
 
     using Clock = std::chrono::steady_clock;
     Clock::time_point held_until_{};  // by keys

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "app/gui/views/build/build_data.h"
+#include "app/gui/views/build/real_names.h"
 #include "app/gui/widgets/axis.h"
 #include "app/gui/widgets/ui_state.h"
 
@@ -358,9 +360,11 @@ class PuzzleView final : public View {
         }
         ui.unclip();
         axes(ui, plot);
+        std::optional<Rect> over_word;
         if (budget > 0 && plot.box.right() - plot.x(budget) > 54) {
             const float x = plot.x(budget) + 6;
-            ui.rect({x - 2, plot.box.y + 3, 40, 18}, theme.code);
+            over_word = {x - 2, plot.box.y + 3, 40, 18};
+            ui.rect(*over_word, theme.code);
             ui.text(x, plot.box.y + 16, "over", {.size = 12, .color = theme.wrong, .weight = 600});
         }
         float above = plot.box.y - 15;
@@ -380,51 +384,44 @@ class PuzzleView final : public View {
                                         : "G",
                         {.size = 12, .color = medal_color(medal, theme), .align = Align::center, .weight = 700});
             }
-        if (desk.shows_real) real_dots(ui, state, plot);
+        if (desk.shows_real) real_dots(ui, state, plot, over_word);
         dots(ui, session, state, plot);
     }
 
     // Squares, with their names: what can be bought, or could.
-    static void real_dots(Ui& ui, const BuildState& state, const Plot& plot) {
+    static void real_dots(Ui& ui, const BuildState& state, const Plot& plot, const std::optional<Rect>& over_word) {
         const Theme& theme = *ui.theme;
-        std::vector<Rect> taken;  // by squares and dots, then by names
-        for (const auto& design : state.designs)
-            if (design->ran()) taken.push_back({plot.x(design->area.mm2) - 10, plot.y(design->time_us) - 10, 20, 20});
-        for (const auto& chip : state.real)
-            if (chip->runs.ran()) taken.push_back({plot.x(chip->mm2) - 6, plot.y(chip->runs.time_us) - 6, 12, 12});
+        std::vector<Rect> taken;
+        const auto take = [&](const BuiltDesign& design) {
+            if (design.ran()) taken.push_back({plot.x(design.area.mm2) - 10, plot.y(design.time_us) - 10, 20, 20});
+        };
+        for (const auto& design : state.designs) take(*design);
+        if (state.next) take(*state.next);
+        if (over_word) taken.push_back(*over_word);
+        std::vector<const RealChip*> chips;
+        std::vector<NamedPoint> points;
         for (const auto& chip : state.real) {
             if (!chip->runs.ran()) continue;
-            const Point at{plot.x(chip->mm2), plot.y(chip->runs.time_us)};
+            chips.push_back(chip.get());
+            points.push_back({{plot.x(chip->mm2), plot.y(chip->runs.time_us)}, ui.text_width(chip->name, {.size = 12})});
+        }
+        // The letters of the medals stand at the left.
+        const Rect room{plot.box.x + 20, plot.box.y, plot.box.w - 22, plot.box.h};
+        const auto names = places_of_names(points, taken, room);
+        for (size_t i = 0; i < chips.size(); ++i)
+            if (names[i] && names[i]->led) ui.line(points[i].at, names[i]->to, theme.ink2, 1);
+        for (size_t i = 0; i < chips.size(); ++i) {
+            const Point at = points[i].at;
             ui.rect({at.x - 5, at.y - 5, 10, 10}, theme.panel);
             ui.frame({at.x - 5, at.y - 5, 10, 10}, data::yellow, 2);
-            const float width = ui.text_width(chip->name, {.size = 12});
-            const Point beside[] = {{at.x - width - 9, at.y - 8},
-                                    {at.x + 9, at.y - 8},
-                                    {at.x - width / 2, at.y - 22},
-                                    {at.x - width / 2, at.y + 7},
-                                    {at.x - width, at.y - 22},
-                                    {at.x - width, at.y + 7},
-                                    {at.x, at.y - 22},
-                                    {at.x, at.y + 7},
-                                    {at.x - width / 2, at.y - 36},
-                                    {at.x - width / 2, at.y + 21}};
-            for (const Point& place : beside) {  // left of it, right, above, below; where none is free its tooltip names it
-                const Rect label{place.x, place.y, width, 15};
-                const auto covers = [&](const Rect& other) {
-                    return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
-                           other.y < label.bottom();
-                };
-                if (label.x < plot.box.x + 20 || label.right() > plot.box.right() - 2 || label.y < plot.box.y ||
-                    label.bottom() > plot.box.bottom() || std::ranges::any_of(taken, covers))
-                    continue;
-                ui.rect({label.x - 2, label.y, width + 4, 15}, faded(theme.code, 0.8f));  // a medal's line goes behind it
-                ui.text(label.x, label.y + 12, chip->name, {.size = 12});
-                taken.push_back(label);
-                break;
+            if (names[i]) {
+                const Rect& label = names[i]->label;
+                ui.rect({label.x - 2, label.y, label.w + 4, label.h}, faded(theme.code, 0.8f));  // above a medal's line
+                ui.text(label.x, label.y + 12, chips[i]->name, {.size = 12});
             }
             if (ui.hovered({at.x - 8, at.y - 8, 16, 16}))
-                ui.tooltip(fmt::format("{}, real: {} (simulated on its row)\n{:.0f} mm2 in {} (published)", chip->name,
-                                       time_text(chip->runs.time_us), chip->mm2, chip->process));
+                ui.tooltip(fmt::format("{}, real: {} (simulated on its row)\n{:.0f} mm2 in {} (published)", chips[i]->name,
+                                       time_text(chips[i]->runs.time_us), chips[i]->mm2, chips[i]->process));
         }
     }
 
@@ -579,18 +576,21 @@ class PuzzleView final : public View {
                                watts ? next->watts : next->area.mm2, watts ? "W" : "mm\xC2\xB2",
                                watts ? shown->watts : shown->area.mm2);
         }
-        if (next != nullptr)
-            return fmt::format("Next: {}. {}, for {}{:.2f} mm\xC2\xB2 (estimate).",
-                               change_words(task, shown->figures, next->figures, tells_values(desk)),
-                               as_fast(shown->time_us / next->time_us),
+        const bool hinted = task.puzzle && !task.puzzle->hints.empty();
+        if (next != nullptr) {
+            const double factor = shown->time_us / next->time_us;
+            return fmt::format("Next: {}. {}, for {}{:.2f} mm\xC2\xB2 (estimate).{}",
+                               change_words(task, shown->figures, next->figures, tells_values(desk)), as_fast(factor),
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
-                               std::fabs(next->area.mm2 - shown->area.mm2));
+                               std::fabs(next->area.mm2 - shown->area.mm2),
+                               hinted && factor < 1.02 && next->medal <= shown->medal ? " A hint may lead further." : "");
+        }
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
         if (task.most_mm2 <= 0 && task.most_watts <= 0)
             return "No change that was run gains as much time as it adds area. There is no budget: any may be tried.";
         std::string words = shown->within(task) ? "No change that was run is faster within the budget."
                                                 : "It is over the budget, and no change that was run leads nearer to it.";
-        if (task.puzzle && !task.puzzle->hints.empty()) words += " A hint may help.";
+        if (hinted) words += " A hint may help.";
         return words;
     }
 

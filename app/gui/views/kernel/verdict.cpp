@@ -35,10 +35,6 @@ std::string factor_text(double gain) {
     return factor < 10 ? fmt::format("{:.2f}×", factor) : fmt::format("{:.0f}×", factor);
 }
 
-std::string time_text(double us) {
-    return us < 1000 ? fmt::format("{:.2f} µs", us) : fmt::format("{:.2f} ms", 1e-3 * us);
-}
-
 struct Card {  // of a finding in a kernel, or of advice on a whole program
     std::string_view title;
     std::string sentence, evidence, change;

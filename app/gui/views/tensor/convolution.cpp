@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
+#include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/tensor/window_data.h"
 
 namespace lockstep::gui {
@@ -15,13 +16,6 @@ namespace {
 
 constexpr std::string_view windows_title = "Convolution: window, patches, product";
 constexpr std::string_view products_hidden = "What the windows sum up to is hidden until you lock an answer.";
-
-std::string cell_text(double value) {
-    return fmt::format("{:.3g}", std::abs(value) < 5e-4 ? 0.0 : value);
-}
-std::string counted(int64_t count) {
-    return readable_number(std::to_string(count));
-}
 
 class ConvolutionView final : public View {
   public:
@@ -75,10 +69,10 @@ class ConvolutionView final : public View {
                                        it.high, it.wide, it.windows(), fresh.headline_of(it));
         for (int64_t w = 0; w < std::min<int64_t>(it.windows(), 16); ++w) {
             text += fmt::format("  window {}:", w);
-            for (int64_t e = 0; e < it.elements(); ++e) text += " " + cell_text(it.patch(w, e));
+            for (int64_t e = 0; e < it.elements(); ++e) text += " " + element_number(it.patch(w, e));
             for (int64_t f = 0; f < std::min<int64_t>(it.filters, 4) && !hidden; ++f)
                 text += fmt::format("{} {}", f == 0 ? " makes" : ",",
-                                    cell_text(it.made[static_cast<size_t>(f * it.windows() + w)]));
+                                    element_number(it.made[static_cast<size_t>(f * it.windows() + w)]));
             text += "\n";
         }
         return text + "  " + fresh.caption_of(it, hidden) + "\n";
@@ -123,12 +117,14 @@ class ConvolutionView final : public View {
     }
     std::string headline_of(const Convolution& it) const {
         if (shows_spread(it))
-            return fmt::format("{} of {} weights are zeros: one matrix, mostly idle", counted(it.zeros()),
-                               counted(it.windows() * it.pixels()));
+            return fmt::format("{} of {} weights are zeros: one matrix, mostly idle", whole_number(it.zeros()),
+                               whole_number(it.windows() * it.pixels()));
         const int64_t patches = it.windows() * it.elements();
         if (it.form == Convolution::Form::patches)
-            return fmt::format("{} pixels become {}: the price of one big product", counted(it.pixels()), counted(patches));
-        return fmt::format("{} windows share {} weights: each is a row of one matrix", counted(it.windows()), it.elements());
+            return fmt::format("{} pixels become {}: the price of one big product", whole_number(it.pixels()),
+                               whole_number(patches));
+        return fmt::format("{} windows share {} weights: each is a row of one matrix", whole_number(it.windows()),
+                           it.elements());
     }
     std::string caption_of(const Convolution& it, bool hidden) const {
         if (hidden && it.filters > 0) return std::string(products_hidden);
@@ -141,9 +137,10 @@ class ConvolutionView final : public View {
         const std::string copies =
             most == 1 ? std::string("no pixel is copied twice") : fmt::format("a pixel stands in it up to {} times", most);
         if (it.filters == 0)
-            return fmt::format("im2col writes {} rows of {}; {}.", counted(it.windows()), it.elements(), copies);
+            return fmt::format("im2col writes {} rows of {}; {}.", whole_number(it.windows()), it.elements(), copies);
         return fmt::format("im2col writes {} rows of {}; {}. One product of {} multiply-adds makes {}.",
-                           counted(it.windows()), it.elements(), copies, counted(it.windows() * it.elements() * it.filters),
+                           whole_number(it.windows()), it.elements(), copies,
+                           whole_number(it.windows() * it.elements() * it.filters),
                            it.filters == 1 ? "the map" : fmt::format("all {} maps", it.filters));
     }
     int64_t window_of(const Convolution& it) const { return std::clamp<int64_t>(window_, 0, it.windows() - 1); }
@@ -229,12 +226,12 @@ class ConvolutionView final : public View {
         for (int64_t p = 0; p < it.pixels(); ++p) {
             const Rect at = place(p);
             const float value = it.picture[static_cast<size_t>(p)];
-            if (!fine) number_cell(ui, at, pixel_color(value, theme), cell_text(value), p == marked_);
+            if (!fine) number_cell(ui, at, pixel_color(value, theme), element_number(value), p == marked_);
             if (fine && p == marked_) ui.rect(at, data::yellow);
             if (ui.hovered(at)) {
                 under_ = p;
                 ui.tooltip(fmt::format("pixel ({}, {}): {}; it stands in {} window{}", p / it.columns, p % it.columns,
-                                       cell_text(value), it.copies(p), it.copies(p) == 1 ? "" : "s"));
+                                       element_number(value), it.copies(p), it.copies(p) == 1 ? "" : "s"));
             }
             if (ui.clicked(at)) {
                 const int64_t row = std::clamp<int64_t>(p / it.columns + it.pad_rows, 0, it.windows_high() - 1),
@@ -291,7 +288,7 @@ class ConvolutionView final : public View {
         const bool spread = shows_spread(it);
         const int64_t across = spread ? it.pixels() : it.elements();
         float x = ui.text(r.x, r.y + 14, spread ? "weights as one matrix" : "patches", {.size = 14, .weight = 600}) + 8;
-        const std::string size = fmt::format("{} × {}", counted(it.windows()), across);
+        const std::string size = fmt::format("{} × {}", whole_number(it.windows()), across);
         x = ui.text(x, r.y + 14, size, {.size = 13, .color = theme.quiet}) + 16;
         const float labels = 38, head = 44;
         const float cw = across > 16 ? 22 : 33;
@@ -323,13 +320,13 @@ class ConvolutionView final : public View {
                 if (spread) {
                     const float weight = it.spread(filter_, w, e);
                     const bool used = inside(it, w, e);
-                    number_cell(ui, at, used ? mix(theme.panel2, data::sky, 0.55f) : theme.panel2, cell_text(weight),
+                    number_cell(ui, at, used ? mix(theme.panel2, data::sky, 0.55f) : theme.panel2, element_number(weight),
                                 e == marked_ && used, !used);
                     if (ui.hovered(at)) under_ = e;
                 } else {
                     const int64_t p = it.pixel(w, e);
-                    number_cell(ui, at, p < 0 ? theme.panel2 : pixel_color(it.patch(w, e), theme), cell_text(it.patch(w, e)),
-                                p >= 0 && p == marked_, p < 0);
+                    number_cell(ui, at, p < 0 ? theme.panel2 : pixel_color(it.patch(w, e), theme),
+                                element_number(it.patch(w, e)), p >= 0 && p == marked_, p < 0);
                     if (ui.hovered(at)) {
                         under_ = p;
                         ui.tooltip(p < 0 ? fmt::format("window {}, element {}: a zero around the picture", w, e)
@@ -343,7 +340,8 @@ class ConvolutionView final : public View {
         const float right = column_x(across - 1) + cw;
         if (!all)
             ui.text(r.x + labels, row_y(first + shown) + 13,
-                    fmt::format("rows {} to {} of {}", counted(first), counted(first + shown - 1), counted(it.windows())),
+                    fmt::format("rows {} to {} of {}", whole_number(first), whole_number(first + shown - 1),
+                                whole_number(it.windows())),
                     {.size = 12, .color = theme.quiet});
         const float y = row_y(window_);
         ui.outline({column_x(0) - 2, y - 2, right - column_x(0) + 3, ch + 3});
@@ -397,7 +395,7 @@ class ConvolutionView final : public View {
             const Rect at{fx, r.y + head + fh * static_cast<float>(e), fw - 1, fh - 1};
             if (spread) {
                 const float value = it.picture[static_cast<size_t>(e)];
-                number_cell(ui, at, pixel_color(value, theme), cell_text(value), e == marked_);
+                number_cell(ui, at, pixel_color(value, theme), element_number(value), e == marked_);
                 if (ui.hovered(at)) under_ = e;
             } else {
                 const float w = it.weights[static_cast<size_t>(filter_ * it.elements() + e)];
@@ -433,7 +431,7 @@ class ConvolutionView final : public View {
                 ui.text(at.x + at.w / 2, at.y + at.h / 2 + 5, "?",
                         {.size = 13, .color = theme.quiet, .align = Align::center});
             } else {
-                number_cell(ui, at, diverging(0.5f + 0.5f * made(w) / largest, theme), cell_text(made(w)), false);
+                number_cell(ui, at, diverging(0.5f + 0.5f * made(w) / largest, theme), element_number(made(w)), false);
             }
             if (ui.clicked(at)) window_ = w;
         }
@@ -441,7 +439,7 @@ class ConvolutionView final : public View {
         ui.outline({px - 2, y - 2, pw + 3, ch + 3});
         draw_map(ui, it, hidden, largest, {px + pw + 34, r.y, r.right() - px - pw - 34, r.h});
     }
-    static std::string weight_text(float weight) { return fmt::format("{:.2g}", std::abs(weight) < 5e-4f ? 0.0f : weight); }
+    static std::string weight_text(float weight) { return element_number(weight, 2); }
 
     void draw_map(Ui& ui, const Convolution& it, bool hidden, float largest, const Rect& r) {
         const Theme& theme = *ui.theme;
@@ -471,7 +469,7 @@ class ConvolutionView final : public View {
                 if (!fine) ui.rect(at, theme.panel2);
             } else {
                 const float v = value_of(w);
-                if (!fine) number_cell(ui, at, diverging(0.5f + 0.5f * v / largest, theme), cell_text(v), false);
+                if (!fine) number_cell(ui, at, diverging(0.5f + 0.5f * v / largest, theme), element_number(v), false);
                 if (ui.hovered(at)) ui.tooltip(fmt::format("window {}: {:.4g}", w, v));
             }
             if (ui.clicked(at)) window_ = w;
@@ -486,10 +484,10 @@ class ConvolutionView final : public View {
         std::string text;
         for (int64_t e = 0; e < it.elements(); ++e) {
             const float w = it.weights[static_cast<size_t>(filter_ * it.elements() + e)];
-            text += fmt::format("{}{}·{}", e == 0 ? "" : " + ", weight_text(w), cell_text(it.patch(window_, e)));
+            text += fmt::format("{}{}·{}", e == 0 ? "" : " + ", weight_text(w), element_number(it.patch(window_, e)));
         }
-        if (!it.bias.empty()) text += " + " + cell_text(it.bias[static_cast<size_t>(filter_)]);
-        text += " = " + cell_text(it.made[static_cast<size_t>(filter_ * it.windows() + window_)]);
+        if (!it.bias.empty()) text += " + " + element_number(it.bias[static_cast<size_t>(filter_)]);
+        text += " = " + element_number(it.made[static_cast<size_t>(filter_ * it.windows() + window_)]);
         ui.text(r.x, r.y + 6, fmt::format("window {}", window_), {.size = 13, .color = ui.theme->ink2});
         const Rect box{r.x, r.y + 14, r.w, r.h - 14};
         const TextStyle style{.size = 13, .mono = true};

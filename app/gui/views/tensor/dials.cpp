@@ -10,16 +10,13 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/llama_block_data.h"
+#include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
 
 namespace lockstep::gui {
 namespace {
 
 constexpr std::string_view dials_title = "Rotary positions: a place is a turn";
-
-std::string turned_number(double value) {
-    return fmt::format("{:.3g}", std::abs(value) < 5e-4 ? 0.0 : value);
-}
 
 struct Arrow {
     double a = 0, b = 0;
@@ -83,10 +80,10 @@ class DialsView final : public View {
         const RopeTurn& turn = fresh.turn();
         for (int64_t pair = 0; pair < std::min<int64_t>(turn.pairs(), 8); ++pair) {
             const Arrow in = arrow_of(turn, turn.in, pair), out = fresh.at_place(turn, pair);
-            text += fmt::format("  pair {}: ({}, {})", pair, turned_number(in.a), turned_number(in.b));
+            text += fmt::format("  pair {}: ({}, {})", pair, element_number(in.a), element_number(in.b));
             if (told)
-                text += fmt::format(" turned by {:.4g} becomes ({}, {})", fresh.angle_of(turn, pair), turned_number(out.a),
-                                    turned_number(out.b));
+                text += fmt::format(" turned by {:.4g} becomes ({}, {})", fresh.angle_of(turn, pair), element_number(out.a),
+                                    element_number(out.b));
             text += "\n";
         }
         for (const RopeMeeting& meeting : fresh.meetings_)
@@ -238,8 +235,8 @@ class DialsView final : public View {
         ui.line(middle, tip, color, 3);
         ui.circle(tip, 4.5f, color);
         if (ui.hovered({tip.x - 9, tip.y - 9, 18, 18}))
-            ui.tooltip(fmt::format("place {}, pair {}: ({}, {}), as long as ({}, {})", place, pair, turned_number(out.a),
-                                   turned_number(out.b), turned_number(in.a), turned_number(in.b)));
+            ui.tooltip(fmt::format("place {}, pair {}: ({}, {}), as long as ({}, {})", place, pair, element_number(out.a),
+                                   element_number(out.b), element_number(in.a), element_number(in.b)));
     }
 
     void draw_numbers(Ui& ui, bool told, const Rect& r) const {
@@ -253,8 +250,8 @@ class DialsView final : public View {
                 const Arrow q = at_place(one->query, pair), k = at_place(one->key, pair);
                 ui.text(r.x, y + 14, fmt::format("pair {}", pair), {.size = 13, .color = theme.ink2});
                 ui.text(r.right(), y + 14,
-                        fmt::format("{}·{} + {}·{} = {}", turned_number(q.a), turned_number(k.a), turned_number(q.b),
-                                    turned_number(k.b), turned_number(q.a * k.a + q.b * k.b)),
+                        fmt::format("{}·{} + {}·{} = {}", element_number(q.a), element_number(k.a), element_number(q.b),
+                                    element_number(k.b), element_number(q.a * k.a + q.b * k.b)),
                         {.size = 13, .align = Align::right, .mono = true});
                 y += 24;
             }
@@ -281,11 +278,11 @@ class DialsView final : public View {
             ui.text(r.x, y + 14,
                     fmt::format("pair {}: numbers {} and {}", pair, turn().first(pair) + 1, turn().second(pair) + 1),
                     {.size = 13, .color = theme.ink2});
-            ui.text(r.x, y + 36, fmt::format("({}, {})", turned_number(in.a), turned_number(in.b)), mono);
+            ui.text(r.x, y + 36, fmt::format("({}, {})", element_number(in.a), element_number(in.b)), mono);
             if (told) {
                 ui.text(r.x, y + 56, fmt::format("turned by {:.4g} rad", angle_of(turn(), pair)),
                         {.size = 13, .color = theme.ink2});
-                ui.text(r.x, y + 76, fmt::format("({}, {})", turned_number(out.a), turned_number(out.b)),
+                ui.text(r.x, y + 76, fmt::format("({}, {})", element_number(out.a), element_number(out.b)),
                         {.size = 14, .weight = 700, .mono = true});
             }
             y += 96;

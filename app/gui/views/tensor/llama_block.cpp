@@ -9,6 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/llama_block_data.h"
+#include "app/gui/views/tensor/tensor_text.h"
 
 namespace lockstep::gui {
 namespace {
@@ -42,11 +43,11 @@ class LlamaBlockView final : public View {
         chosen_ = std::min(chosen_, choices_.size() - 1);
         const LlamaBlock& block = block_now();
         const std::string caption = caption_of(block, hidden);
-        const Rect body = ui.panel(area, {.title = block_title,
-                                          .right = fmt::format("forward, one sequence of {} tokens in 16 bits",
-                                                               readable_number(std::to_string(block.places))),
-                                          .badge = Provenance::derived,
-                                          .caption = caption});
+        const Rect body = ui.panel(
+            area, {.title = block_title,
+                   .right = fmt::format("forward, one sequence of {} tokens in 16 bits", whole_number(block.places)),
+                   .badge = Provenance::derived,
+                   .caption = caption});
         ui.push_scope("llama block");
         draw_choices(ui, {body.x, body.y, body.w, 26});
         float y = body.y + 34;
@@ -150,7 +151,7 @@ class LlamaBlockView final : public View {
         if (is_own() || x + 330 > r.right()) return;
         x = ui.text(x + 14, r.y + 18, "tokens", {.size = 13, .color = ui.theme->ink2}) + 8;
         for (const int64_t places : {1'024, 8'192, 65'536}) {
-            const std::string label = readable_number(std::to_string(places));
+            const std::string label = whole_number(places);
             if (x + ui.chip_width(label) > r.right()) break;
             if (ui.chip(x, r.y, label, places == places_)) places_ = places;
         }
@@ -175,7 +176,7 @@ class LlamaBlockView final : public View {
             "{} parameters a block, {} in its feed-forward half; the same half does {:.0f} % of "
             "the arithmetic over {} tokens.",
             count_text(static_cast<double>(block.block_parameters)), count_text(static_cast<double>(block.parameters(true))),
-            100 * ffn_share(block), readable_number(std::to_string(block.places)));
+            100 * ffn_share(block), whole_number(block.places));
         if (block.table_parameters > 0)
             text += fmt::format(" {} blocks and the tables of tokens: {} in all.", block.shape.layers,
                                 count_text(static_cast<double>(block.all_parameters())));
@@ -224,7 +225,7 @@ class LlamaBlockView final : public View {
             if (hidden) continue;
             if (ui.hovered({r.x, at.y, r.w, high}))
                 ui.tooltip(fmt::format("{}: {} parameters, {}, {} read and written", part.title,
-                                       readable_number(std::to_string(part.parameters)), operations_text(part.operations),
+                                       whole_number(part.parameters), operations_text(part.operations),
                                        bytes_text(part.bytes)));
             const double all = static_cast<double>(block.block_parameters);
             bar(ui, part, {first.x, at.y, first.w, high}, static_cast<double>(part.parameters), most_parameters,

@@ -10,6 +10,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/product_data.h"
+#include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
 
 namespace lockstep::gui {
@@ -17,13 +18,6 @@ namespace {
 
 constexpr std::string_view products_title = "Matrix product: rows, columns, elements";
 constexpr std::string_view elements_hidden = "What the elements come to is hidden until you lock an answer.";
-
-std::string element_number(double value) {
-    return fmt::format("{:.3g}", std::abs(value) < 5e-4 ? 0.0 : value);
-}
-std::string whole_number(int64_t value) {
-    return readable_number(std::to_string(value));
-}
 
 struct PartLook {
     Color color;
@@ -148,11 +142,6 @@ class ProductsView final : public View {
     }
     static bool in_tiles(const MatrixProduct& it) {
         return !it.runs.empty() && it.cut == MatrixProduct::Cut::none && (it.inner > 40 || it.rows > 24 || it.columns > 40);
-    }
-    static std::string time_text(double us) {
-        return us < 9.95    ? fmt::format("{:.1f} µs", us)
-               : us < 999.5 ? fmt::format("{:.1f} µs", us)
-                            : fmt::format("{:.2f} ms", us / 1000);
     }
     static const ProductRun* weights_run(const MatrixProduct& it) {
         for (const ProductRun& run : it.runs)

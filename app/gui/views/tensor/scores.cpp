@@ -9,6 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/attention_grid.h"
+#include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
 
 namespace lockstep::gui {
@@ -18,7 +19,7 @@ constexpr std::string_view scores_title = "Attention: who looks at whom";
 constexpr std::string_view shares_hidden = "The shares are hidden until you lock an answer.";
 
 std::string score_text(double value) {  // "2", "0.25", "-1.3"
-    return readable_number(fmt::format("{:.3g}", std::abs(value) < 5e-4 ? 0.0 : value));
+    return readable_number(element_number(value));
 }
 std::string share_text(double share) {
     const double percent = 100 * share;
@@ -404,10 +405,10 @@ class ScoresView final : public View {
                     {.size = 13, .color = n == across.front() ? theme.ink : theme.ink2, .align = Align::right});
             const float w = wide * static_cast<float>(tiles.share());
             ui.rect({r.x + label, y + 2, w, 18}, n == across.front() ? data::sky : mix(theme.panel, data::sky, 0.5f));
-            ui.text(half + 10, y + 15,
-                    fmt::format("{} of {}, {:.1f} %", readable_number(std::to_string(tiles.skipped)),
-                                readable_number(std::to_string(tiles.all)), 100 * tiles.share()),
-                    {.size = 13, .color = theme.ink2, .width = r.right() - half - 10});
+            ui.text(
+                half + 10, y + 15,
+                fmt::format("{} of {}, {:.1f} %", whole_number(tiles.skipped), whole_number(tiles.all), 100 * tiles.share()),
+                {.size = 13, .color = theme.ink2, .width = r.right() - half - 10});
             y += pitch;
         }
         const Point mark[] = {{half, top - 2}, {half, y}};

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
+#include "app/gui/views/tensor/tensor_text.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
@@ -21,7 +22,7 @@ constexpr std::string_view slopes_hidden = "Both numbers of every element are hi
 
 std::string slope_number(double value) {
     if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value < 0 ? "-inf" : "inf";
-    return fmt::format("{:.4g}", std::abs(value) < 5e-7 ? 0.0 : value);
+    return element_number(value, 4, 5e-7);
 }
 std::string element_of(const GradcheckPair& pair) {
     std::string text = pair.input;

@@ -130,9 +130,9 @@ void draw_node_tile(const ClusterView& v, int replica, int stage) {
                           : t.line,
                  has_late || sums ? 1.5f : 1.0f, p.headed ? 4.0f : 0.0f);
     if (p.headed) {
-        const float base = tile.y + 16 * p.scale;
+        const float base = tile.y + 16 * p.margin();
         const float end =
-            ui.text(tile.x + 8 * p.scale, base, node_name(v.step, replica, stage), {.size = 12, .weight = 600});
+            ui.text(tile.x + 8 * p.margin(), base, node_name(v.step, replica, stage), {.size = 12, .weight = 600});
         std::string words = has_late ? "late with " + now.span->text() : words_of(now);
         const TextStyle style{.size = 12,
                               .color = has_late || now.does == GpuDoes::held_up ? warm
@@ -140,11 +140,11 @@ void draw_node_tile(const ClusterView& v, int replica, int stage) {
                                                                                 : t.quiet,
                               .align = Align::right,
                               .weight = now.span ? 600 : 400};
-        const float room = tile.right() - 8 * p.scale - end - 5;
+        const float room = tile.right() - 8 * p.margin() - end - 5;
         if (ui.text_width(words, style) > room)
             words = has_late ? "late" : now.next && !now.span ? "for " + now.next->text() : "";
-        if (ui.text_width(words, style) <= room) ui.text(tile.right() - 8 * p.scale, base, words, style);
-        const Rect bar{tile.x + 8 * p.scale, tile.bottom() - 6 * p.scale, tile.w - 16 * p.scale, 2};
+        if (ui.text_width(words, style) <= room) ui.text(tile.right() - 8 * p.margin(), base, words, style);
+        const Rect bar{tile.x + 8 * p.margin(), tile.bottom() - 6 * p.margin(), tile.w - 16 * p.margin(), 2};
         ui.rect(bar, t.line);
         if (now.span) ui.rect({bar.x, bar.y, bar.w * static_cast<float>(now.share), 2}, t.ink2);
     }

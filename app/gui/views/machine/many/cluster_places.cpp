@@ -8,6 +8,7 @@ namespace {
 
 constexpr float tile_width = 136, tile_height = 84, pitch_width = 184, pitch_height = 118;
 constexpr float label_width = 84, ring_width = 52, head_height = 32;
+constexpr float most_scale = 4;
 
 }  // namespace
 
@@ -24,8 +25,8 @@ Rect ClusterPlaces::grid() const {
 Rect ClusterPlaces::cell(int replica, int stage, int gpu) const {
     const Rect t = tile(replica, stage);
     const int lines = (group + columns - 1) / columns;
-    const float inset = headed ? 8 * scale : std::min(3.0f, tile_w * 0.06f), head = headed ? 22 * scale : inset,
-                foot = headed ? 9 * scale : inset, gap = headed ? 4 * scale : std::min(2.0f, tile_w * 0.03f);
+    const float m = margin(), inset = headed ? 8 * m : std::min(3.0f, tile_w * 0.06f), head = headed ? 22 * m : inset,
+                foot = headed ? 9 * m : inset, gap = headed ? 4 * m : std::min(2.0f, tile_w * 0.03f);
     const float w = (t.w - 2 * inset + gap) / static_cast<float>(columns),
                 h = (t.h - head - foot + gap) / static_cast<float>(lines);
     return {t.x + inset + w * static_cast<float>(gpu % columns), t.y + head + h * static_cast<float>(gpu / columns),
@@ -69,7 +70,7 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
     const auto across = static_cast<float>(p.across()), down = static_cast<float>(p.rows());
     const float per_x = across * pitch_width - (pitch_width - tile_width),
                 per_y = down * pitch_height - (pitch_height - tile_height);
-    p.scale = std::clamp(std::min(w / per_x, h / per_y), 0.0f, 2.6f);
+    p.scale = std::clamp(std::min(w / per_x, h / per_y), 0.0f, most_scale);
     // What is spare in one direction goes into the gaps, within bounds.
     p.tile_w = tile_width * p.scale;
     p.tile_h = tile_height * p.scale;
@@ -92,7 +93,10 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
         p.tile_h = p.pitch_y - gap_y;
         p.scale = std::min(p.tile_w / tile_width, p.tile_h / tile_height);
     }
-    if (flat) p.left += std::max(0.0f, (w - p.grid().w) / 2);
+    if (flat) {
+        p.left += std::max(0.0f, (w - p.grid().w) / 2);
+        p.top += std::max(0.0f, (h - p.grid().h) / 2);
+    }
     const float least = std::min(p.tile_w, p.tile_h);
     p.headed = p.tile_w >= 90 && p.tile_h >= 56;
     p.detail = p.tile_w < 24 || p.tile_h < 14                          ? TileDetail::texture

@@ -1,6 +1,7 @@
 // Where the nodes of a cluster stand in the machine's picture: pure geometry. Stages go to the right and replicas down; of
 // one stage alone the replicas fill the picture row by row.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "app/gui/views/machine/many/cluster_step.h"
@@ -19,6 +20,8 @@ struct ClusterPlaces {
     TileDetail detail = TileDetail::packets;
     bool headed = false;  // the tile's name and what it does stand over its cells
 
+    // By how much a tile's margins and the line of words in it grow: less than a large tile does.
+    float margin() const { return std::min(scale, 1.5f); }
     Rect tile(int replica, int stage) const;
     Rect cell(int replica, int stage, int gpu) const;
     int rows() const { return wide > 0 ? (replicas + wide - 1) / wide : replicas; }
