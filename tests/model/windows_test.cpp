@@ -21,12 +21,11 @@ using simt::test::config_of;
 namespace {
 
 std::vector<uint64_t> flat(const InstructionCounters& c) {
-    std::vector<uint64_t> all = {c.issues,        c.lanes,        c.executed,     c.requests,
-                                 c.sectors,       c.bytes,        c.used_bytes,   c.l1_sectors,
-                                 c.l1_hits,       c.l2_sectors,   c.l2_hits,      c.shared_requests,
-                                 c.shared_passes, c.shared_bytes, c.branches,     c.divergent_branches,
-                                 c.atomic_lanes,  c.atomic_words, c.atomic_queue, c.data_pipe,
-                                 c.constant_requests, c.constant_addresses};
+    std::vector<uint64_t> all = {
+        c.issues,        c.lanes,        c.executed,          c.requests,           c.sectors,      c.bytes,
+        c.used_bytes,    c.l1_sectors,   c.l1_hits,           c.l2_sectors,         c.l2_hits,      c.shared_requests,
+        c.shared_passes, c.shared_bytes, c.branches,          c.divergent_branches, c.atomic_lanes, c.atomic_words,
+        c.atomic_queue,  c.data_pipe,    c.constant_requests, c.constant_addresses};
     all.insert(all.end(), std::begin(c.stalls), std::end(c.stalls));
     return all;
 }

@@ -143,9 +143,10 @@ class Shell {
     std::string older_run(const Snapshot& snapshot) const;
     // Why the training run fails, a sentence each with the step, the layer and what to change; `whole`: all that is known.
     static std::vector<std::string> told_causes(const Snapshot& snapshot, Workspace workspace, bool whole = true);
-    bool awaits_step(const Snapshot& snapshot);                          // the pictures are still those of the step before
-    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);    // returns its height
-    float no_kernel_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; a step or a lesson that launched no kernel
+    bool awaits_step(const Snapshot& snapshot);                        // the pictures are still those of the step before
+    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
+    float no_kernel_strip(Ui& ui, const Snapshot& snapshot,
+                          float top);  // the same; a step or a lesson that launched no kernel
     void say_older(Ui& ui, const Rect& where) const;
     float cause_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; why the training run on show fails
     float stale_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; the learner's last launch did not run

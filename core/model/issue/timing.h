@@ -76,7 +76,7 @@ struct TimingOptions {
     bool doubles = true;    // without it conversions between float and double take nothing, as between a float and a float
     bool sequences = true;  // without it what stands for a sequence costs as one instruction of its unit
     bool short_functions = false;  // library functions (library_calls.h) are as short as the intrinsics that stand for them
-    bool clusters = false;  // the launch has clusters, whose blocks see one another's shared memory
+    bool clusters = false;         // the launch has clusters, whose blocks see one another's shared memory
 };
 
 // One entry an instruction; at least one.
