@@ -87,13 +87,16 @@ Words words_of(const Facts& facts, const CallsOfLine& line) {
 
 void find_functions(const Facts& facts, Findings& findings) {
     const std::vector<CallsOfLine> lines = calls_by_line(facts);
-    uint64_t slots = 0;
+    uint64_t slots = 0, calls = 0;
     double waited = 0;
     for (const CallsOfLine& line : lines) {
         slots += line.slots;
+        calls += line.calls;
         waited += static_cast<double>(line.waited);
     }
     if (facts.warp_cycles <= 0 || waited < 0.4 * facts.warp_cycles || 5 * slots < facts.slots) return;
+    const LaunchTotals& totals = facts.result.totals;
+    if (calls < 2 * totals.blocks * ((totals.threads_per_block + 31) / 32)) return;  // one a thread is no matter
     std::set<const LibraryFamily*> told;
     for (const CallsOfLine& line : lines) {
         if (!told.insert(line.family).second) continue;

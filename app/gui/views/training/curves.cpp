@@ -269,8 +269,10 @@ class CurvesView final : public View {
         if (!curve.causes.empty() && curve.causes.front().step <= step) {
             const nn::Cause& cause = curve.causes.front();
             text = whole ? cause.text : cause.text.substr(0, cause.text.find(';'));
+            if (!whole && text.size() > 150) text = text.substr(0, text.find(": "));
             if (!cause.advice.empty())
-                text += ". What to change: " + (whole ? cause.advice : cause.advice.substr(0, cause.advice.find(',')));
+                text +=
+                    ". What to change: " + (whole ? cause.advice : cause.advice.substr(0, cause.advice.find_first_of(",;")));
             text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
         }
         return text + ".";
