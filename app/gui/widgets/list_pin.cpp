@@ -38,7 +38,8 @@ std::optional<PinnedRow> ListPin::place(Ui& ui, std::string_view field, std::spa
     const ListPlace* wanted = row_of(field);
     // A list that shows fewer than three rows has no room for it.
     if (wanted != nullptr && (in_sight(*wanted) || seen.h < 3 * wanted->h)) wanted = nullptr;
-    const bool held = ui.state->mouse_down || (before != nullptr && ui.hovered(at_edge(*before))) ||
+    const bool held = ui.state->mouse_down || ui.state->dragging != 0 ||
+                      (before != nullptr && ui.hovered(at_edge(*before))) ||
                       (wanted != nullptr && ui.hovered(at_edge(*wanted)));
     if (wanted != before && !held) {
         const ListPlace* focused = nullptr;
