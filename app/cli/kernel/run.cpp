@@ -23,7 +23,7 @@
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/gpus/refusals.h"
-#include "core/model/launch/threads.h"
+#include "core/model/launch/groups.h"
 #include "core/model/launch/replay.h"
 #include "core/model/metrics/bound.h"
 #include "core/model/metrics/energy.h"

@@ -20,7 +20,7 @@
 #include "core/base/tell.h"
 #include "core/comm/in_process.h"
 #include "core/model/advice/verdict.h"
-#include "core/model/launch/threads.h"
+#include "core/model/launch/groups.h"
 #include "core/model/launch/replay.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/trainer.h"

@@ -59,7 +59,7 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
         issued.wait = StallReason::imc_miss;
     issued.sectors = cost.sectors;
     issued.passes = cost.passes;
-    InstructionCounters& counters = state_->windows->at(issued.now, issued.pc);
+    InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     counters.data_pipe += static_cast<uint64_t>(cost.takes);
     if (cost.atomic_words != 0) {
         counters.atomic_lanes += lanes_in(issued.executed);
@@ -105,8 +105,8 @@ bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
 
 bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     WarpSlot& w = cores_[s].slot[i];
-    if (state_->issues >= state_->max_instructions) {
-        state_->fault = simt::runaway_fault(*w.warp, state_->issues);
+    if (state_.issues >= state_.max_instructions) {
+        state_.fault = simt::runaway_fault(*w.warp, state_.issues);
         return false;
     }
     if (each_run_)
@@ -115,13 +115,13 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         settle(cores_[s], i, now);
     if (!run_more(w)) return issue_step(s, i, now, first);
     issue_ahead(s, i, now, first);
-    return !state_->fault;
+    return !state_.fault;
 }
 
 // Whether there are instructions that have run and are not issued yet; runs some when there are none.
 bool Sm::run_more(WarpSlot& w) {
     if (!w.ahead.empty()) return true;
-    if (!state_->run_ahead) return false;
+    if (!state_.run_ahead) return false;
     const bool ran = run_warp(w);
     if (w.warp->at_barrier) run_block(w.block_slot);
     return ran;
@@ -132,7 +132,7 @@ bool Sm::run_warp(WarpSlot& w) {
         w.ahead_active = w.warp->active();
     else if (w.warp->done || w.ahead_active != w.warp->active())
         return false;
-    const simt::AheadCosts costs{shared_passes, keep_request, state_->shared_ahead};
+    const simt::AheadCosts costs{shared_passes, keep_request, state_.shared_ahead};
     const bool first = w.ahead.empty();
     if (simt::run_ahead(*w.warp, ahead_[w.number], w.ahead, costs) == 0) return false;
     const simt::AheadRun left = coming(w);
@@ -157,8 +157,8 @@ void Sm::run_block(uint32_t block_slot) {
 // Runs the next instruction; false after a fault.
 bool Sm::run_step(WarpSlot& w, simt::WarpEvent& event) {
     event = simt::step(*w.warp);
-    if (event.kind == simt::WarpEvent::Kind::fault) state_->fault = *event.fault;
-    return !state_->fault;
+    if (event.kind == simt::WarpEvent::Kind::fault) state_.fault = *event.fault;
+    return !state_.fault;
 }
 
 // The next one of those that have run ahead, and are issued now.
@@ -166,17 +166,17 @@ bool Sm::run_step(WarpSlot& w, simt::WarpEvent& event) {
     const uint32_t pc = coming(w).pc;
     const auto [executed, passes] = how_ran(w);
     take_step(w);
-    if (w.moved) state_->last_moved = state_->issues;
+    if (w.moved) state_.last_moved = state_.issues;
     return {pc, executed, passes};
 }
 
 // For the search for dead-locks: whether the warp did more than come round once again.
 void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event) {
     if (w.warp->watch.moved) {
-        state_->last_moved = state_->issues;
+        state_.last_moved = state_.issues;
     } else if (event.gives_way) {
-        if (!w.warp->watch.still) state_->last_moved = state_->issues;
-        (w.first_round > state_->last_moved ? w.last_round : w.first_round) = state_->issues;
+        if (!w.warp->watch.still) state_.last_moved = state_.issues;
+        (w.first_round > state_.last_moved ? w.last_round : w.first_round) = state_.issues;
     }
 }
 
@@ -185,13 +185,13 @@ void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event) {
 bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
     WarpSlot& w = cores_[s].slot[i];
     constexpr uint32_t most_folded = 64;  // of one issue
-    for (uint32_t k = 0; k < most_folded && timing_[next].folded && state_->issues < state_->max_instructions; ++k) {
+    for (uint32_t k = 0; k < most_folded && timing_[next].folded && state_.issues < state_.max_instructions; ++k) {
         const Timing& t = timing_[next];
         Issued issued{.now = now, .ready = now + 1, .pc = next};
         bool diverged = false;
         issued.first = false;
         issued.folded = true;
-        ++state_->issues;
+        ++state_.issues;
         if (run_more(w)) {
             issued.active = w.ahead_active;
             issued.executed = take_ahead(w).executed;
@@ -243,9 +243,9 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
 
 // The accounts of an issued instruction; the number of the issue.
 [[gnu::always_inline]] inline int64_t Sm::account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued) {
-    InstructionCounters& counters = state_->windows->at(issued.now, issued.pc);
+    InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     const uint64_t lanes = lanes_in(issued.executed);
-    state_->thread_instructions += lanes;
+    state_.thread_instructions += lanes;
     set_mark(w, t, issued.now);
     ++counters.issues;
     counters.lanes += issued.active == issued.executed ? lanes : lanes_in(issued.active);
@@ -257,7 +257,7 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
     }
     const int64_t number = issued_++;
     if (traced_) record_issue(s, w, issued, number);
-    if (MachineLog* const log = state_->memory->log(); log != nullptr && !issued.folded)
+    if (MachineLog* const log = state_.memory->log(); log != nullptr && !issued.folded)
         log->issue(index_, s, issued.now, issued.pc);
     if (issued.folded) return number;
     if (t.route == Route::math) {
@@ -274,7 +274,7 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
 }
 
 void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number) {
-    if (issued.first) state_->recorder->overview.issued(w.number, s, issued.now);
+    if (issued.first) state_.recorder->overview.issued(w.number, s, issued.now);
     if (w.track < 0) return;
     const Timing& t = timing_[issued.pc];
     IssueRecord issue;
@@ -288,7 +288,7 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64
     issue.passes = static_cast<uint8_t>(std::min(255u, issued.passes));
     issue.folded = issued.folded;
     issue.early = issued.early;
-    state_->recorder->add_issue(w.track, number, issue);
+    state_.recorder->add_issue(w.track, number, issue);
 }
 
 // Puts the warp that has issued to sleep until `wake`, for a reason that does not lie in its registers; those are looked at
@@ -341,7 +341,7 @@ template <class Cost>
         memory_side_.name_next(issued_);
         if (memory_side_.log() != nullptr)
             memory_side_.name_asker({issued_, issued.pc, blocks_[w.block_slot].block.linear,
-                                     static_cast<uint16_t>(w.number - w.block_slot * state_->warps_per_block),
+                                     static_cast<uint16_t>(w.number - w.block_slot * state_.warps_per_block),
                                      static_cast<uint16_t>(index_)});
         account_memory(core, s, w, cost(), stores, issued);
     } else {
@@ -393,7 +393,7 @@ void Sm::arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int6
 
 void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     WarpSlot& w = cores_[s].slot[i];
-    ++state_->issues;
+    ++state_.issues;
     const RanAhead ran = take_ahead(w);
     const Timing& t = timing_[ran.pc];
     Issued issued{.now = now, .ready = now + t.latency, .pc = ran.pc, .active = w.ahead_active, .executed = ran.executed};
@@ -426,7 +426,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (!run_step(w, event)) return false;
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
-    ++state_->issues;
+    ++state_.issues;
     note_round(w, event);
 
     Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = event.active, .executed = event.executed};

@@ -11,7 +11,7 @@ constexpr uint32_t code_line_bytes = 128;
 }  // namespace
 
 Sm::Sm(SharedState& state, uint32_t index)
-    : state_(&state),
+    : state_(state),
       gpu_(*state.gpu),
       timing_(state.timing->data()),
       index_(index),
@@ -41,7 +41,7 @@ int64_t start_of_block(SharedState& state, int64_t now) {
 void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster) {
     BlockSlot& place = blocks_[slot];
     place.cluster = cluster;
-    simt::reset_block(place.block, *state_->grid, linear);
+    simt::reset_block(place.block, *state_.grid, linear);
     place.block.sm = index_;
     place.block.clock = now;
     place.used = true;
@@ -49,10 +49,10 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
     place.end = never;
     place.ended = now;
     place.record =
-        state_->recorder->add_block({linear, static_cast<uint16_t>(index_), static_cast<uint16_t>(slot), now, now});
+        state_.recorder->add_block({linear, static_cast<uint16_t>(index_), static_cast<uint16_t>(slot), now, now});
     if (resident_blocks_++ == 0) active_begin_ = now;
     for (uint32_t k = 0; k < place.warps_left; ++k) {
-        const uint32_t warp_slot = slot * state_->warps_per_block + k;
+        const uint32_t warp_slot = slot * state_.warps_per_block + k;
         const uint32_t s = warp_slot % sub_cores_, i = warp_slot / sub_cores_;
         SubCore& core = cores_[s];
         WarpSlot& w = core.slot[i];
@@ -76,7 +76,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         core.recheck |= 1u << i;
         core.age[i] = age_++;
         w.scoreboard.clear();
-        w.track = traced_ && !state_->recorder->full() ? state_->recorder->add_track(linear, k, warp_slot, s, now) : -1;
+        w.track = traced_ && !state_.recorder->full() ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
         if (core.live++ == 0) core.active_begin = std::max(now, core.active_until);
         core.sleepers.add_far(i, now);
         core.next_wake = std::min(core.next_wake, now);
@@ -95,20 +95,20 @@ void Sm::dispatch_blocks(int64_t now) {
         }
         place.used = false;
         if (--resident_blocks_ == 0) end_active(place.end);
-        ++state_->blocks_done;
-        if (state_->cluster_blocks == 1) continue;
-        SharedState::Cluster& cluster = state_->clusters[place.cluster];
+        ++state_.blocks_done;
+        if (state_.cluster_blocks == 1) continue;
+        SharedState::Cluster& cluster = state_.clusters[place.cluster];
         if (--cluster.running != 0) continue;
-        state_->free_places.insert(state_->free_places.end(), cluster.places.begin(), cluster.places.end());
-        state_->clusters.erase(place.cluster);
+        state_.free_places.insert(state_.free_places.end(), cluster.places.begin(), cluster.places.end());
+        state_.clusters.erase(place.cluster);
     }
-    if (state_->cluster_blocks > 1) return;  // machine.cpp starts those
-    for (uint32_t slot = 0; slot < blocks_.size() && state_->blocks_wait(); ++slot)
-        if (!blocks_[slot].used) start_block(slot, state_->take_block(), start_of_block(state_->of_launch(), now));
+    if (state_.cluster_blocks > 1) return;  // machine.cpp starts those
+    for (uint32_t slot = 0; slot < blocks_.size() && state_.blocks_wait(); ++slot)
+        if (!blocks_[slot].used) start_block(slot, state_.take_block(), start_of_block(state_.of_launch(), now));
 }
 
 void Sm::stop_at(const WarpSlot& w) {
-    const auto& instructions = state_->grid->program->instructions;
+    const auto& instructions = state_.grid->program->instructions;
     next_registers_ = {};
     next_warp_ = nullptr;
     next_line_count_ = 0;
@@ -153,21 +153,21 @@ void Sm::prefetch() const {
 bool Sm::cycle(bool may_share) {
     const int64_t now = next_;
     may_share_ = may_share;
-    if (traced_ && state_->recorder->meets_bound(now))  // write what is open and go on without
+    if (traced_ && state_.recorder->meets_bound(now))  // write what is open and go on without
         for (SubCore& core : cores_)
             for (WarpSlot& w : core.slot) {
                 if (w.warp != nullptr && w.track >= 0) close_run(w, now);
                 w.track = -1;
             }
     if (next_free_ <= now) {
-        if (!may_share && state_->blocks_wait()) return false;
+        if (!may_share && state_.blocks_wait()) return false;
         dispatch_blocks(now);
     }
     uint32_t due = 0;
     for (uint32_t s = 0; s < core_next_.size(); ++s) due |= (core_next_[s] <= now ? 1u : 0u) << s;
     for (; due != 0; due &= due - 1) {
         if (!cycle_of(static_cast<uint32_t>(std::countr_zero(due)), now)) return false;
-        if (state_->fault) return true;
+        if (state_.fault) return true;
     }
     next_ = next_free_;
     for (const int64_t next : core_next_) next_ = std::min(next_, next);
@@ -201,12 +201,12 @@ void Sm::wake_up(SubCore& core, int64_t now) {
 
 uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
     if ((open & (open - 1)) == 0) return static_cast<uint32_t>(std::countr_zero(open));
-    if (state_->scheduler == SchedulerPolicy::loose_round_robin) {
+    if (state_.scheduler == SchedulerPolicy::loose_round_robin) {
         const uint32_t behind = open & ~((2u << core.last) - 1);
         return static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : open));
     }
     if (open >> core.last & 1) return core.last;
-    const uint32_t flip = state_->scheduler == SchedulerPolicy::greedy_then_youngest ? ~0u : 0;
+    const uint32_t flip = state_.scheduler == SchedulerPolicy::greedy_then_youngest ? ~0u : 0;
     uint64_t best = ~uint64_t{0};  // no branch: unpredictable
     for (uint32_t left = open; left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
@@ -274,7 +274,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     if (each_run_) pass_over(core, open, now);
     ++core.issue_cycles;
     ++core.issued;
-    state_->windows->add_issue(now, true);
+    state_.windows->add_issue(now, true);
     core.last = i;
     WarpSlot& w = core.slot[i];
     uint32_t first_pc = pc;
@@ -283,7 +283,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
         first_pc = w.pc;
         core.sleepers.remove(i, core.wake[i]);
         ++core.issued;
-        state_->windows->add_issue(now, false);
+        state_.windows->add_issue(now, false);
         if (!issue(s, i, now, false)) return true;
     }
     // Where the issue has taken a queue anew, those that are held wait for another one's place from the next cycle on.
@@ -293,8 +293,8 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
 }
 
 void Sm::record_run(const WarpSlot& w, int64_t end) {
-    if (w.track >= 0) state_->recorder->add_run(w.track, {w.run_begin, end, w.run_reason, w.pc}, w.run_cause);
-    state_->recorder->overview.state(w.number, w.run_begin, end, w.run_reason);
+    if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, end, w.run_reason, w.pc}, w.run_cause);
+    state_.recorder->overview.state(w.number, w.run_begin, end, w.run_reason);
 }
 
 // The account of a warp up to `end` where runs are not kept one by one: asleep until its `wake` for the run's reason, and
@@ -302,10 +302,10 @@ void Sm::record_run(const WarpSlot& w, int64_t end) {
 void Sm::settle(SubCore& core, uint32_t i, int64_t end) {
     WarpSlot& w = core.slot[i];
     int64_t& since = core.wake[i];
-    if (since > w.run_begin) state_->windows->add_wait(w.run_begin, since, w.pc, w.run_reason);
+    if (since > w.run_begin) state_.windows->add_wait(w.run_begin, since, w.pc, w.run_reason);
     if (end > since) {
         const int64_t held = core.pipe[core.pipe_of[i]].taken_before(end) - core.taken_at[i], open = end - since - held;
-        uint64_t* const stalls = state_->windows->at(since, w.pc).stalls;
+        uint64_t* const stalls = state_.windows->at(since, w.pc).stalls;
         stalls[static_cast<size_t>(timing_[w.pc].throttle)] += static_cast<uint64_t>(held);
         stalls[static_cast<size_t>(StallReason::not_selected)] += static_cast<uint64_t>(open);
         core.taken_at[i] += held;
@@ -339,22 +339,22 @@ void Sm::keep_each_run() {
 
 void Sm::end_active(int64_t end) {
     active_cycles_ += end - active_begin_;
-    state_->windows->add_active(active_begin_, end);
+    state_.windows->add_active(active_begin_, end);
 }
 
 void Sm::end_active(SubCore& core) {
     core.active_cycles += core.active_until - core.active_begin;
-    state_->windows->add_scheduler(core.active_begin, core.active_until);
+    state_.windows->add_scheduler(core.active_begin, core.active_until);
 }
 
 void Sm::release_barrier(uint32_t block_slot, int64_t now, int64_t cause) {
-    const uint32_t first = block_slot * state_->warps_per_block;
+    const uint32_t first = block_slot * state_.warps_per_block;
     for (uint32_t k = 0; k < blocks_[block_slot].block.warps.size(); ++k) {
         const uint32_t s = (first + k) % sub_cores_, i = (first + k) / sub_cores_;
         SubCore& core = cores_[s];
         WarpSlot& w = core.slot[i];
         // Of barriers that are all alike one is over for all that wait, though some may have come to the next one already.
-        if (!w.at_barrier || (w.warp->at_barrier && !simt::barriers_alike(*state_->grid))) continue;
+        if (!w.at_barrier || (w.warp->at_barrier && !simt::barriers_alike(*state_.grid))) continue;
         w.at_barrier = false;
         w.run_cause = cause;
         core.recheck |= 1u << i;
@@ -370,7 +370,7 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int64_t cause) {
     w.run_reason = StallReason::drain;
     w.run_cause = w.store_done > now + 1 ? w.store_cause : cause;
     close_run(w, end);
-    if (w.track >= 0) state_->recorder->end_track(w.track, end);
+    if (w.track >= 0) state_.recorder->end_track(w.track, end);
     w.ended = end;
     warp_cycles_ += end - w.begin;
     const uint32_t others = ~(1u << i);
@@ -386,8 +386,8 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int64_t cause) {
     if (--place.warps_left != 0) return;
     place.end = place.ended;
     next_free_ = std::min(next_free_, place.end);
-    state_->last_cycle = std::max(state_->last_cycle, place.end);
-    state_->recorder->end_block(place.record, place.end);
+    state_.last_cycle = std::max(state_.last_cycle, place.end);
+    state_.recorder->end_block(place.record, place.end);
 }
 
 void Sm::stop(int64_t now) {
@@ -399,10 +399,10 @@ void Sm::stop(int64_t now) {
             const auto i = static_cast<uint32_t>(&w - core.slot.data());
             if (!each_run_ && (core.eligible >> i & 1) != 0) settle(core, i, std::max(end, core.wake[i]));
             close_run(w, end);
-            if (w.track >= 0) state_->recorder->end_track(w.track, end);
+            if (w.track >= 0) state_.recorder->end_track(w.track, end);
             warp_cycles_ += end - w.begin;
             core.active_until = std::max(core.active_until, end);
-            state_->last_cycle = std::max(state_->last_cycle, end);
+            state_.last_cycle = std::max(state_.last_cycle, end);
             w.warp = nullptr;
         }
         if (core.live != 0) end_active(core);
@@ -411,7 +411,7 @@ void Sm::stop(int64_t now) {
     for (BlockSlot& place : blocks_) {
         if (!place.used) continue;
         const int64_t end = place.end == never ? std::max(now, place.ended) : place.end;
-        state_->recorder->end_block(place.record, end);
+        state_.recorder->end_block(place.record, end);
         if (--resident_blocks_ == 0) end_active(std::max(end, active_begin_));
         place.used = false;
     }
@@ -435,7 +435,7 @@ bool Sm::all_spin() const {
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) {
             if (w.warp == nullptr || w.warp->done || w.at_barrier) continue;
-            if (w.first_round <= state_->last_moved || w.last_round <= w.first_round) return false;
+            if (w.first_round <= state_.last_moved || w.last_round <= w.first_round) return false;
         }
     return true;
 }

@@ -43,7 +43,7 @@ struct SharedState {  // of one launch, used by all SMs
     double launcher_free = 0;                    // when the block scheduler can start the next block
     SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
-    // Where the SMs run in groups (launch/threads.h), each group has a state of its own, and of the whole launch's the next
+    // Where the SMs run in groups (launch/groups.h), each group has a state of its own, and of the whole launch's the next
     // block and `launcher_free`. Null: this is the launch's.
     SharedState* launch = nullptr;
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
@@ -219,14 +219,6 @@ class Sm : private SmState {
     // Everything that happens in cycle next(). Where it comes to something that the SMs share (global memory, the block
     // scheduler) and `may_share` is false, it stops before that and returns false: call it again when the others are there.
     bool cycle(bool may_share);
-    // Which of the launch's accounts what comes now is written to, and whose grid its blocks run in: the thread's that is
-    // about to visit it.
-    void work_for(SharedState& state) {
-        if (state_ == &state) return;
-        state_ = &state;
-        for (BlockSlot& place : blocks_)
-            if (place.used) place.block.grid = state.grid;
-    }
     // For a caller that visits every cycle.
     void visit_next_cycle(int64_t now) { next_ = next_ == never ? never : now + 1; }
     int64_t next() const { return next_; }
@@ -295,7 +287,7 @@ class Sm : private SmState {
     std::pair<uint32_t, uint32_t> how_ran(const WarpSlot& w) const {
         const simt::AheadRun& run = coming(w);
         if (run.alone != 0) return {run.more, run.passes};
-        const uint8_t usual = state_->grid->usual[run.pc];
+        const uint8_t usual = state_.grid->usual[run.pc];
         return {usual == simt::ran_with_none ? 0 : w.ahead_active, usual};
     }
     void take_step(WarpSlot& w) const {
@@ -311,7 +303,7 @@ class Sm : private SmState {
     bool run_warp(WarpSlot& w);
     void run_block(uint32_t block_slot);
     WarpSlot& warp_of(uint32_t block_slot, uint32_t k) {  // warp k of the block there
-        const uint32_t number = block_slot * state_->warps_per_block + k;
+        const uint32_t number = block_slot * state_.warps_per_block + k;
         return cores_[number % sub_cores_].slot[number / sub_cores_];
     }
     bool run_step(WarpSlot& w, simt::WarpEvent& event);
@@ -351,7 +343,7 @@ class Sm : private SmState {
     void retire(SubCore& core, uint32_t i, int64_t now, int64_t cause);
     void close_run(WarpSlot& w, int64_t now) {
         if (now <= w.run_begin) return;
-        state_->windows->add_wait(w.run_begin, now, w.pc, w.run_reason);
+        state_.windows->add_wait(w.run_begin, now, w.pc, w.run_reason);
         if (traced_) record_run(w, now);
         w.run_begin = now;
     }
@@ -367,7 +359,7 @@ class Sm : private SmState {
         w.run_cause = cause;
     }
 
-    SharedState* state_;
+    SharedState& state_;
     const GpuSpec& gpu_;
     const Timing* timing_;
     uint32_t index_, sub_cores_;
@@ -392,7 +384,7 @@ class Sm : private SmState {
     core.of_pipe[t.pipe] |= bit;
     core.pipe_of[i] = t.pipe;
     core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
-    if (pc >> state_->code_shift != w.pc >> state_->code_shift) core.fetched[i] = fetch(core, pc, known);
+    if (pc >> state_.code_shift != w.pc >> state_.code_shift) core.fetched[i] = fetch(core, pc, known);
     w.pc = pc;
 }
 

@@ -45,14 +45,14 @@ SmCheckpoint Sm::save(const SmCheckpoint* earlier, const simt::PageCount& count,
 
 void Sm::restore(const SmCheckpoint& from) {
     static_cast<SmState&>(*this) = from.state;
-    memory_side_.attach(*state_->memory);
+    memory_side_.attach(*state_.memory);
     traced_ = false;
     if (from.ahead.bytes() != 0) ahead_ = from.ahead;
     assert(from.blocks.size() == blocks_.size());
     for (size_t i = 0; i < blocks_.size(); ++i) {
         static_cast<BlockPlace&>(blocks_[i]) = from.blocks[i].place;
         blocks_[i].record = -1;
-        blocks_[i].block.grid = state_->grid;
+        blocks_[i].block.grid = state_.grid;
         if (blocks_[i].used) simt::restore(blocks_[i].block, from.blocks[i].block);
     }
     for (uint32_t s = 0; s < sub_cores_; ++s)
@@ -60,7 +60,7 @@ void Sm::restore(const SmCheckpoint& from) {
             WarpSlot& w = cores_[s].slot[i];
             w.track = -1;
             if (w.warp == nullptr) continue;
-            const uint32_t k = i * sub_cores_ + s - w.block_slot * state_->warps_per_block;
+            const uint32_t k = i * sub_cores_ + s - w.block_slot * state_.warps_per_block;
             w.warp = &blocks_[w.block_slot].block.warps[k];
         }
 }
@@ -76,7 +76,7 @@ uint64_t Sm::state_bytes() const {
 }
 
 void Sm::begin_trace(int64_t now) {
-    traced_ = state_->recorder->traces(index_);
+    traced_ = state_.recorder->traces(index_);
     if (!traced_) return;
     keep_each_run();
     std::vector<std::pair<uint32_t, uint32_t>> resident;  // in the order in which they came
@@ -87,16 +87,16 @@ void Sm::begin_trace(int64_t now) {
               [&](const auto& a, const auto& b) { return cores_[a.first].age[a.second] < cores_[b.first].age[b.second]; });
     for (const auto& [s, i] : resident) {
         WarpSlot& w = cores_[s].slot[i];
-        const uint32_t slot = i * sub_cores_ + s, k = slot - w.block_slot * state_->warps_per_block;
-        const int32_t track = state_->recorder->add_track(blocks_[w.block_slot].block.linear, k, slot, s, w.begin,
-                                                          blocks_[w.block_slot].block.warps[k].instructions);
+        const uint32_t slot = i * sub_cores_ + s, k = slot - w.block_slot * state_.warps_per_block;
+        const int32_t track = state_.recorder->add_track(blocks_[w.block_slot].block.linear, k, slot, s, w.begin,
+                                                         blocks_[w.block_slot].block.warps[k].instructions);
         if (w.warp != nullptr) {
             w.track = track;
             continue;
         }
         // It has exited and waits for its stores.
-        state_->recorder->add_run(track, {now, w.ended, w.run_reason, w.pc}, w.run_cause);
-        state_->recorder->end_track(track, w.ended);
+        state_.recorder->add_run(track, {now, w.ended, w.run_reason, w.pc}, w.run_cause);
+        state_.recorder->end_track(track, w.ended);
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/checkpoint.h"
-#include "core/model/launch/threads.h"
+#include "core/model/launch/groups.h"
 #include "core/model/metrics/metrics.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/execute/ahead.h"
@@ -122,7 +122,7 @@ void SmQueue::rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
 Machine::~Machine() = default;
 
 Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
-                 simt::Memory& device_memory, const TimedOptions& options, uint32_t threads)
+                 simt::Memory& device_memory, const TimedOptions& options, uint32_t groups)
     : gpu_(gpu),
       program_(program),
       options_(options),
@@ -178,14 +178,14 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     result_.exact = options.exact || options.checkpoint_bytes != 0;
     state_.shared_ahead = !result_.exact;
     if (runs_ahead_) simt::find_written(grid_);
-    if (threads > 1) make_threads(threads);
+    if (groups > 1) make_groups(groups);
     start();
 }
 
 void Machine::start() {
     const uint64_t needed = std::min<uint64_t>(gpu_.sms, state_.blocks);  // an SM without a block does nothing
     for (uint32_t i = 0; i < needed; ++i)
-        sms_.push_back(std::make_unique<Sm>(threads_.empty() ? state_ : threads_.front()->state, i));
+        sms_.push_back(std::make_unique<Sm>(groups_.empty() ? state_ : groups_[i % groups_.size()]->state, i));
     fill(state_, sms_);
     if (state_.next_block == 0) {
         simt::Fault fault;

@@ -42,8 +42,7 @@ class SmQueue {
 };
 
 struct Checkpoint;
-struct LaunchThread;  // threads.h
-struct ThreadsAtWork;
+struct SmGroup;  // groups.h
 
 class Checkpoints;
 
@@ -57,10 +56,10 @@ struct Counted {
 
 class Machine {
   public:
-    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed. `threads`: for
-    // run_on_threads(), see threads.h.
+    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed. `groups`: for
+    // run_in_groups(), where can_run_in_groups() holds.
     Machine(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions&,
-            uint32_t threads = 1);
+            uint32_t groups = 1);
     ~Machine();
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
@@ -68,8 +67,8 @@ class Machine {
     // Runs all that happens before cycle `until` (never: all there is). False when nothing is left to run: the kernel has
     // ended, faulted or been stopped.
     bool run_until(int64_t until);
-    // All there is. False: the launch has to be run again, by one.
-    bool run_on_threads();
+    // All there is, a thread a group; see groups.h. False: the launch has to be run again, by one.
+    bool run_in_groups();
     // Everything before this cycle has happened, and nothing from it on, when run_until(cycle()) has returned.
     int64_t cycle() const { return now_ + 1; }
 
@@ -117,9 +116,9 @@ class Machine {
     void put_by();
     simt::Fault deadlock_of(const simt::Block& stuck) const;
     void describe(KernelTrace& trace) const;  // what of the GPU and the launch belongs to a trace
-    void make_threads(uint32_t count);
-    void work(LaunchThread& own, ThreadsAtWork& all);
-    void gather(LaunchThread& thread);
+    void make_groups(uint32_t count);
+    void run_group(size_t number, std::atomic<bool>& over);
+    void gather(SmGroup& group);
     void look_up();  // now and then: at the stop token, and whether all warps spin
 
     const GpuSpec& gpu_;
@@ -133,7 +132,7 @@ class Machine {
     MemorySystem memory_;
     Recorder recorder_;
     WindowRecorder windows_;
-    std::vector<std::unique_ptr<LaunchThread>> threads_;  // none: one runs all SMs
+    std::vector<std::unique_ptr<SmGroup>> groups_;  // none: all SMs run as one
     std::vector<std::unique_ptr<Sm>> sms_;
     SmQueue queue_;
     int64_t faulted_at_ = -1;  // cycle in which a fault stopped the launch; -1: none did

@@ -44,7 +44,7 @@ class GroupsView final : public View {
         const bool hidden = session.learn.reveal_steps >= 0;
         row_ = std::min(row_, rows.size() - 1);
         const GpuTalk talk = gpu_talk(*rows[row_]->plan, gpu_);
-        const std::string caption = hidden ? std::string(threads.hidden) : talk_caption(talk);
+        const std::string caption = hidden ? std::string(groups_hidden) : talk_caption(talk);
         const Rect body =
             ui.panel(area, {.title = groups_title,
                             .right = fmt::format("{} GPUs in {} nodes", with_commas(talk.gpus()), with_commas(talk.nodes())),
@@ -85,7 +85,7 @@ class GroupsView final : public View {
         for (const AxisTalk& axis : talk.axes)
             text += fmt::format("  {} ({}): {}, {}\n", axis.title, axis.axis, talk_with(talk, axis),
                                 axis.in_node ? "in its node" : "in other nodes");
-        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(threads.hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(groups_hidden) + "\n";
         for (const AxisTalk& axis : talk.axes) text += "  " + talk_words(talk, axis) + "\n";
         return text + "  " + talk_headline(talk) + ". " + talk_difference(talk) + "\n  " + talk_caption(talk) + "\n";
     }

@@ -1,6 +1,6 @@
 // A launch on several threads is the launch on one: every cycle, counter and byte, also where the order of the SMs decides
 // what they read.
-#include "core/model/launch/threads.h"
+#include "core/model/launch/groups.h"
 
 #include <cstring>
 
@@ -9,7 +9,7 @@
 #include "tests/model/cases.h"
 #include "tests/simt/text.h"
 
-namespace model_threads_test {
+namespace model_groups_test {
 
 using namespace lockstep;
 using namespace lockstep::model;
@@ -109,11 +109,11 @@ TEST_CASE("on any number of threads a launch takes the same cycles, counts the s
         simt::Memory alone = c.memory;
         const TimedOptions options = bare();
         const TimedResult one = launch(on, c.program, c.config, alone, options);
-        for (const uint32_t threads : {2u, 3u, 8u}) {
-            INFO("seed " << seed << " on " << threads << " threads, " << on.name);
+        for (const uint32_t groups : {2u, 3u, 8u}) {
+            INFO("seed " << seed << " in " << groups << " groups on " << on.name);
             simt::Memory memory = c.memory;
-            Machine machine(on, c.program, c.config, memory, options, threads);
-            REQUIRE(machine.run_on_threads());
+            Machine machine(on, c.program, c.config, memory, options, groups);
+            REQUIRE(machine.run_in_groups());
             check_same(one, machine.finish());
             CHECK(simt::test::read_back<uint32_t>(memory, c.address, c.words) ==
                   simt::test::read_back<uint32_t>(alone, c.address, c.words));
@@ -126,11 +126,11 @@ TEST_CASE("SMs that race through global memory race on several threads as on one
     const GpuSpec on = gpu("v100");
     const TimedResult one = launch(on, *alone.program, alone.config, alone.memory, bare());
     REQUIRE_FALSE(one.fault);
-    for (const uint32_t threads : {2u, 5u}) {
+    for (const uint32_t groups : {2u, 5u}) {
         Tickets k;
         const TimedOptions options = bare();
-        Machine machine(on, *k.program, k.config, k.memory, options, threads);
-        REQUIRE(machine.run_on_threads());
+        Machine machine(on, *k.program, k.config, k.memory, options, groups);
+        REQUIRE(machine.run_in_groups());
         check_same(one, machine.finish());
         CHECK(k.written() == alone.written());
     }
@@ -173,4 +173,4 @@ TEST_CASE("L2 goes from launch to launch on several threads too") {
     CHECK(packed_from(alone_l2) == packed_from(together_l2));
 }
 
-}  // namespace model_threads_test
+}  // namespace model_groups_test

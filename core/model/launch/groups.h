@@ -1,8 +1,7 @@
-// A launch on several threads. Each takes the SM whose next event is the earliest of those that nobody visits, and visits it
-// as machine.cpp does: as long as it needs nothing that the SMs share. SMs meet at global memory and at the block scheduler
-// alone: a thread whose SM comes there waits until no SM that another thread visits can come there before it. So what is
-// shared is used in the order that one thread would have, and all cycles and counters are the same, whatever the number of
-// threads.
+// A launch on several threads. Each has every so many-th SM and visits its own as machine.cpp does, in the order of their
+// next events. SMs meet at global memory and at the block scheduler alone: an SM that comes there waits until no SM of
+// another group can come there before it. So what is shared is used in the order that one thread would have, and all cycles
+// and counters are the same, whatever the number of threads.
 #pragma once
 #include <atomic>
 
@@ -10,14 +9,16 @@
 
 namespace lockstep::model {
 
-struct LaunchThread {
-    SharedState state;  // what its visits have counted
-    simt::Grid grid;    // the launch's, but for what the executor keeps from access to access
+struct SmGroup {
+    SharedState state;
+    simt::Grid grid;  // the launch's, but for what the executor keeps from access to access
     WindowRecorder windows;
+    SmQueue queue;
     int64_t now = 0;  // of its latest visit
-    // Before this, in the order of SmQueue, its SM does nothing that others can see.
+    // Before this, in the order of SmQueue, the group does nothing that others can see. It only grows.
     alignas(64) std::atomic<uint64_t> bound{0};
     alignas(64) std::atomic<uint64_t> issues{0};  // now and then
+    std::atomic<bool> spins{false};               // all its warps come round and change nothing, as far as it has looked
 };
 
 // As launch(), on at most so many threads; fewer where the launch is small, keeps a trace or checkpoints, is checked, calls
