@@ -11,6 +11,8 @@
 namespace lockstep::model {
 namespace {
 
+constexpr int64_t most_ahead = 1 << 12;  // cycles
+constexpr uint32_t visits_between_asks = 1 << 11, visits_between_looks = 1 << 14;
 constexpr uint64_t least_warps_a_thread = 32;  // in all; a thread costs some 50 µs
 
 bool can_run_in_groups(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,

@@ -17,8 +17,11 @@
 namespace lockstep::model {
 namespace {
 
+constexpr uint32_t visits_between_asks = 1 << 11;                                // of the stop token: some 10 ms
+constexpr uint32_t visits_between_looks = 1 << 14;                               // at the stop token
 constexpr uint64_t checkpoint_issues = 1 << 16, checkpoint_bytes_an_issue = 32;  // between checkpoints of a launch
 constexpr uint64_t issues_between_looks = 1 << 8;                                // at whether the machine is exact
+constexpr int64_t most_ahead = 1 << 12;                                          // cycles
 
 SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                        const Occupancy& occupancy) {

@@ -9,10 +9,6 @@
 
 namespace lockstep::model {
 
-constexpr int64_t most_ahead = 1 << 12;             // cycles that an SM runs before the others have their turn
-constexpr uint32_t visits_between_asks = 1 << 11;   // of the stop token: some 10 ms
-constexpr uint32_t visits_between_looks = 1 << 14;  // at whether all warps spin
-
 // The SMs by (next cycle, number), a binary heap of numbers that sort that way.
 class SmQueue {
   public:
