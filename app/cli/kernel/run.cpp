@@ -23,7 +23,6 @@
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/gpus/refusals.h"
-#include "core/model/launch/groups.h"
 #include "core/model/launch/replay.h"
 #include "core/model/metrics/bound.h"
 #include "core/model/metrics/energy.h"
@@ -171,8 +170,8 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
             launch.trace_limit = 100'000;  // the stretch comes from a replay
             launch.checkpoint_bytes = model::Replay::default_bytes;
         }
-        const uint32_t threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
         if (is_sampled(options, input, memory)) {
+            const uint32_t threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
             const bool asked = options.sample || options.time_only;
             model::SampledResult sampled =
                 model::sampled_launch(input.gpu, *input.program, input.config, memory, launch,
@@ -182,7 +181,7 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
             ran.timed = std::move(sampled.timed);
             ran.whole_because = std::move(sampled.why);
         } else {
-            ran.timed = model::launch_on_threads(input.gpu, *input.program, input.config, memory, launch, threads);
+            ran.timed = model::launch(input.gpu, *input.program, input.config, memory, launch);
         }
         ran.result = ran.timed;
     }

@@ -222,10 +222,8 @@ void add_run(const Command& app, int& status) {
     command.add_flag("--time-only", options->time_only,
                      "sample, and leave out the outputs of the blocks that are not timed");
     command
-        .add_option(
-            "--threads", program->threads,
-            "that simulate a kernel's launch, or run the blocks that are not timed, of a program's launches or of one that "
-            "is sampled; else one a core. They change no cycle and no result")
+        .add_option("--threads", program->threads,
+                    "for blocks that run without timing, of a program's launches or of one that is sampled; else one a core")
         .check(not_from_1);
     command.add_option("--gpus", program->gpus, "of a program: how many GPUs it sees").check(not_from_1);
     command.add_option("--time", program->time,

@@ -20,7 +20,7 @@
 #include "core/base/tell.h"
 #include "core/comm/in_process.h"
 #include "core/model/advice/verdict.h"
-#include "core/model/launch/groups.h"
+#include "core/model/launch/launch.h"
 #include "core/model/launch/replay.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/trainer.h"
@@ -116,24 +116,6 @@ BenchRow verdict_cost() {
 BenchRow timed_on(uint32_t sms) {
     return timed(fmt::format("sms/{}", sms), v100(sms), bench_matmul("matmul_nn_f32", 512), false,
                  fmt::format("512^3 on V100 with {} SMs, no trace, 1 core", sms));
-}
-
-// A launch on two threads, in time on the clock, by that on one; by turns, so that both meet the same computer.
-BenchRow timed_on_threads(const std::string& name, const BenchKernel& kernel, const std::string& config) {
-    const model::GpuSpec gpu = v100();
-    model::TimedOptions options;
-    options.trace = false;
-    double best[2] = {1e300, 1e300};
-    for (int run = 0; run < 6; ++run) {
-        BenchKernel p = kernel;
-        model::TimedResult result;
-        const auto threads = static_cast<uint32_t>(1 + run % 2);
-        const double seconds =
-            seconds_of([&] { result = model::launch_on_threads(gpu, *p.program, p.config, p.memory, options, threads); });
-        check_bench(result);
-        best[run % 2] = std::min(best[run % 2], seconds);
-    }
-    return {"timed/threads/" + name, best[0] / best[1], "times as fast on 2 threads", config};
 }
 
 // On a modelled GPU; the host's training rows are in bench_training.cpp.
@@ -279,10 +261,6 @@ std::vector<Bench> benches() {
          }},
         {"timed/recording", recording},
         {"timed/verdict", verdict_cost},
-        {"timed/threads/matmul",
-         [] { return timed_on_threads("matmul", bench_matmul("matmul_nn_f32", 512), "512^3 on V100, no trace"); }},
-        {"timed/threads/vector_add",
-         [] { return timed_on_threads("vector_add", vector_add(1 << 20), "2^20 elements on V100, no trace"); }},
         {"timed/sms/1", [] { return timed_on(1); }},
         {"timed/sms/8", [] { return timed_on(8); }},
         {"timed/sms/32", [] { return timed_on(32); }},

@@ -103,8 +103,8 @@ void Sm::dispatch_blocks(int64_t now) {
         state_.clusters.erase(place.cluster);
     }
     if (state_.cluster_blocks > 1) return;  // machine.cpp starts those
-    for (uint32_t slot = 0; slot < blocks_.size() && state_.blocks_wait(); ++slot)
-        if (!blocks_[slot].used) start_block(slot, state_.take_block(), start_of_block(state_.of_launch(), now));
+    for (uint32_t slot = 0; slot < blocks_.size() && state_.next_block < state_.blocks; ++slot)
+        if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), start_of_block(state_, now));
 }
 
 void Sm::stop_at(const WarpSlot& w) {
@@ -160,7 +160,7 @@ bool Sm::cycle(bool may_share) {
                 w.track = -1;
             }
     if (next_free_ <= now) {
-        if (!may_share && state_.blocks_wait()) return false;
+        if (!may_share && state_.next_block < state_.blocks) return false;
         dispatch_blocks(now);
     }
     uint32_t due = 0;

@@ -6,7 +6,6 @@
 //   wait
 #pragma once
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -43,9 +42,6 @@ struct SharedState {  // of one launch, used by all SMs
     double launcher_free = 0;                    // when the block scheduler can start the next block
     SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
-    // Where the SMs run in groups (launch/groups.h), each group has a state of its own, and of the whole launch's the next
-    // block and `launcher_free`. Null: this is the launch's.
-    SharedState* launch = nullptr;
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
     struct Place {
         uint32_t sm = 0, slot = 0;
@@ -61,17 +57,6 @@ struct SharedState {  // of one launch, used by all SMs
     uint64_t last_moved = 0;  // value of `issues` when a warp last did more than spin round and round
     int64_t last_cycle = 0;   // end of the block that ended last
     std::optional<simt::Fault> fault;
-
-    SharedState& of_launch() { return launch != nullptr ? *launch : *this; }
-    // Whether blocks have yet to begin; another group may begin one meanwhile.
-    bool blocks_wait() { return std::atomic_ref(of_launch().next_block).load(std::memory_order_relaxed) < blocks; }
-    // The next one, for a group whose turn it is.
-    uint32_t take_block() {
-        std::atomic_ref next(of_launch().next_block);
-        const uint64_t block = next.load(std::memory_order_relaxed);
-        next.store(block + 1, std::memory_order_relaxed);
-        return static_cast<uint32_t>(block);
-    }
 };
 
 // What changes while an SM runs, but for the blocks: plain values, so a copy of it is a checkpoint. Issues of an SM are

@@ -9,7 +9,6 @@
 
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/checkpoint.h"
-#include "core/model/launch/groups.h"
 #include "core/model/metrics/metrics.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/execute/ahead.h"
@@ -111,21 +110,14 @@ void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
 
 }  // namespace
 
-void SmQueue::rebuild(std::vector<uint64_t> keys) {
-    heap_ = std::move(keys);
+void SmQueue::rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
+    heap_.clear();
+    for (uint32_t i = 0; i < sms.size(); ++i) heap_.push_back(key(sms[i]->next(), i));
     std::sort(heap_.begin(), heap_.end());
 }
 
-void SmQueue::rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
-    std::vector<uint64_t> keys;
-    for (uint32_t i = 0; i < sms.size(); ++i) keys.push_back(key(sms[i]->next(), i));
-    rebuild(std::move(keys));
-}
-
-Machine::~Machine() = default;
-
 Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
-                 simt::Memory& device_memory, const TimedOptions& options, uint32_t groups)
+                 simt::Memory& device_memory, const TimedOptions& options)
     : gpu_(gpu),
       program_(program),
       options_(options),
@@ -181,14 +173,12 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     result_.exact = options.exact || options.checkpoint_bytes != 0;
     state_.shared_ahead = !result_.exact;
     if (runs_ahead_) simt::find_written(grid_);
-    if (groups > 1) make_groups(groups);
     start();
 }
 
 void Machine::start() {
     const uint64_t needed = std::min<uint64_t>(gpu_.sms, state_.blocks);  // an SM without a block does nothing
-    for (uint32_t i = 0; i < needed; ++i)
-        sms_.push_back(std::make_unique<Sm>(groups_.empty() ? state_ : groups_[i % groups_.size()]->state, i));
+    for (uint32_t i = 0; i < needed; ++i) sms_.push_back(std::make_unique<Sm>(state_, i));
     fill(state_, sms_);
     if (state_.next_block == 0) {
         simt::Fault fault;

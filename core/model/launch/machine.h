@@ -19,7 +19,6 @@ class SmQueue {
     static uint32_t sm_of(uint64_t key) { return static_cast<uint32_t>(key & 0xffff); }
 
     void rebuild(const std::vector<std::unique_ptr<Sm>>& sms);
-    void rebuild(std::vector<uint64_t> keys);
     uint64_t first() const { return heap_.empty() ? idle : heap_[0]; }
     uint64_t second() const { return heap_.size() < 2 ? idle : heap_.size() < 3 ? heap_[1] : std::min(heap_[1], heap_[2]); }
     void move_first(uint64_t to) {
@@ -38,7 +37,6 @@ class SmQueue {
 };
 
 struct Checkpoint;
-struct SmGroup;  // groups.h
 
 class Checkpoints;
 
@@ -52,19 +50,14 @@ struct Counted {
 
 class Machine {
   public:
-    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed. `groups`: for
-    // run_in_groups(), where can_run_in_groups() holds.
-    Machine(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions&,
-            uint32_t groups = 1);
-    ~Machine();
+    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed.
+    Machine(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions&);
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
 
     // Runs all that happens before cycle `until` (never: all there is). False when nothing is left to run: the kernel has
     // ended, faulted or been stopped.
     bool run_until(int64_t until);
-    // All there is, a thread a group; see groups.h. False: the launch has to be run again, by one.
-    bool run_in_groups();
     // Everything before this cycle has happened, and nothing from it on, when run_until(cycle()) has returned.
     int64_t cycle() const { return now_ + 1; }
 
@@ -112,10 +105,7 @@ class Machine {
     void put_by();
     simt::Fault deadlock_of(const simt::Block& stuck) const;
     void describe(KernelTrace& trace) const;  // what of the GPU and the launch belongs to a trace
-    void make_groups(uint32_t count);
-    void run_group(size_t number, std::atomic<bool>& over);
-    void gather(SmGroup& group);
-    void look_up();  // now and then: at the stop token, and whether all warps spin
+    void look_up();                           // now and then: at the stop token, and whether all warps spin
 
     const GpuSpec& gpu_;
     const ptx::Program& program_;
@@ -128,7 +118,6 @@ class Machine {
     MemorySystem memory_;
     Recorder recorder_;
     WindowRecorder windows_;
-    std::vector<std::unique_ptr<SmGroup>> groups_;  // none: all SMs run as one
     std::vector<std::unique_ptr<Sm>> sms_;
     SmQueue queue_;
     int64_t faulted_at_ = -1;  // cycle in which a fault stopped the launch; -1: none did

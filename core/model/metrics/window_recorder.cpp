@@ -28,12 +28,6 @@ std::vector<InstructionCounters> WindowRecorder::sums() const {
     return sums;
 }
 
-void WindowRecorder::add(const WindowRecorder& other) {
-    const std::vector<InstructionCounters> more = other.sums();
-    for (uint32_t pc = 0; pc < instructions_; ++pc) counters_.at(0)[pc] += more[pc];
-    row_ = nullptr, row_begin_ = row_end_ = 0;
-}
-
 void WindowRecorder::find_row(int64_t cycle) {
     row_ = counters_.at(cycle);
     row_end_ = counters_.border(cycle);

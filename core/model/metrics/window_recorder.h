@@ -47,8 +47,6 @@ class WindowRecorder {
     // One window that begins with what was counted before: of a launch that goes on from a checkpoint.
     explicit WindowRecorder(std::vector<InstructionCounters> before);
 
-    void add(const WindowRecorder& other);  // what that one has counted; both without windows
-
     // Closes the books: the sums over all windows, and the windows themselves (none, where there was a single one).
     // `dram`: what the channels moved, by time.
     std::vector<InstructionCounters> finish(int64_t cycles, DoublingWindows<CycleTotals> dram, Windows& windows);
