@@ -1,6 +1,7 @@
 // One issue: run the instruction, see what it cost, and find out what the warp waits for next.
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "core/model/issue/sm.h"
 #include "core/model/lowering/lowering.h"
@@ -371,6 +372,7 @@ int64_t Sm::resolved(const Timing& t, int64_t now) const {
 // The warp has issued its arrival at a barrier, which is `over` with it or not.
 void Sm::wait_at_barrier(SubCore& core, uint32_t i, int64_t now, bool over, int64_t record) {
     const int64_t wake = over ? arrived_ + std::max<int64_t>(1, gpu_.barrier_latency) : never;
+    assert(wake > now && "the SM's clock would go back");
     wait_next(core, i, now, wake, StallReason::barrier, record, record);
     if (over) return;
     core.recheck &= ~(1u << i);
@@ -456,7 +458,8 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     }
 
     w.end_pc = w.warp->pc();
-    const bool arrives = event.kind == simt::WarpEvent::Kind::barrier;
+    // A wait at an mbarrier ends a turn as well, and is none of these: arrived_ knows nothing of it.
+    const bool arrives = event.kind == simt::WarpEvent::Kind::barrier && t.route == Route::barrier;
     const bool at_barrier = w.warp->at_barrier || (arrives && event.barrier_released && !over);
     const bool for_bytes = !at_barrier && event.until > now + 1;
     if (!go_on(s, i, t, now, !at_barrier && !for_bytes, event.diverged)) return false;

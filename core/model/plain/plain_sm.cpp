@@ -402,7 +402,7 @@ class PlainSm {
             w.wait = {StallReason::barrier, i.number, for_ever};  // until open_barrier
         } else if (i.event.until > now + 1) {                     // for the bytes of asynchronous copies
             w.wait = {StallReason::long_scoreboard, i.number, i.event.until};
-        } else if (i.event.kind == simt::WarpEvent::Kind::barrier) {
+        } else if (i.event.kind == simt::WarpEvent::Kind::barrier && t.route == Route::barrier) {
             w.wait = {StallReason::barrier, i.number, arrived_ + std::max<int64_t>(1, gpu_.spec.barrier_latency)};
         } else if (t.route == Route::branch) {
             w.wait = {StallReason::branch_resolving, i.number, in(gpu_.spec.branch_latency)};
