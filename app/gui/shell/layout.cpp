@@ -159,7 +159,9 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
         if (page.size() == 1 && turns && row != across && (row || !only.children.back().stays) &&
             length_of(only.children, row) > within)
             for (const auto& inner : fitting(only.children, row, within))
-                pages.push_back({LayoutNode{only.kind, {}, only.share, 0, 0, {inner.begin(), inner.end()}}});
+                pages.push_back({inner.size() == 1
+                                     ? inner.front()
+                                     : LayoutNode{only.kind, {}, only.share, 0, 0, {inner.begin(), inner.end()}}});
         else
             pages.emplace_back(page.begin(), page.end());
     }
