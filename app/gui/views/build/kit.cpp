@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/gui/views/build/build_data.h"
-#include "app/gui/widgets/list_pin.h"
+#include "app/gui/views/build/list_pin.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {

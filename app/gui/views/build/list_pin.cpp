@@ -1,4 +1,4 @@
-#include "app/gui/widgets/list_pin.h"
+#include "app/gui/views/build/list_pin.h"
 
 #include <imgui.h>
 
