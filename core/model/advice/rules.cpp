@@ -47,7 +47,7 @@ const Rule table[] = {
     {{"locks", "Threads wait for a lock", "30 % of the warps' cycles in the loop that tries", ours}, find_locks},
     {{"l2-thrash", "L2 loses data that is wanted again", "DRAM reads 1.5 times all buffers", ours}, find_l2_thrash},
     {{"full-queues", "Too many memory instructions", "15 % of the warps' cycles", ours}, find_full_queues},
-    {{"constants", "Lanes name different constants", "their turns take 10 % of the cycles; or 10 % of the warps' cycles",
+    {{"constants", "Lanes name different constants", "their turns take 15 % of the cycles; or 10 % of the warps' cycles",
       ours},
      find_constants},
     {{"fences", "Memory fences", "10 % of the warps' cycles", ours}, find_fences},
