@@ -153,7 +153,7 @@ TEST_CASE("the index of a Numba kernel is told in words that one writes, not in 
     CHECK(stores.err.find("whose index is (blockDim.x * blockIdx.x + threadIdx.x) * 3 + threadIdx.x + ") !=
           std::string::npos);
     CHECK(loads.err.find("whose index is threadIdx.x + blockDim.x * blockIdx.x + 1 (kernel") != std::string::npos);
-    CHECK(loads.err.find("guard the access with if (threadIdx.x + blockDim.x * blockIdx.x + 1 < 256).") !=
+    CHECK(loads.err.find("Guard the access with if (threadIdx.x + blockDim.x * blockIdx.x + 1 < 256).") !=
           std::string::npos);
     // Below the first element Numba goes on from the last one, once.
     CHECK(before.err.find("whose index is 128 + threadIdx.x + blockDim.x * blockIdx.x - 300 (kernel") != std::string::npos);

@@ -991,14 +991,15 @@ TEST_CASE("a step that the host ran says that it launched no kernel, and offers 
 TEST_CASE("a lesson whose runs are planned says that no kernel runs in it, and offers one further in") {
     Desk desk({.lesson = "C10", .training_steps = 0});
     desk.session.workspace = Workspace::machine;
-    desk.session.machine.zoom = static_cast<double>(Stop::sm);
+    desk.session.machine.zoom = desk.session.machine.wanted = static_cast<double>(Stop::sm);
     for (int i = 0; i < 20 && desk.said().find("C10 runs no kernel of its own") == std::string::npos; ++i) desk.settle();
     REQUIRE_FALSE(desk.session.snapshot()->kernel.run);
     CHECK(desk.said().find("C10 runs no kernel of its own") != std::string::npos);
-    desk.session.machine.zoom = static_cast<double>(Stop::cluster);  // here the plan itself is on show
+    desk.session.machine.zoom = desk.session.machine.wanted =
+        static_cast<double>(Stop::cluster);  // here the plan itself is on show
     desk.settle();
     CHECK(desk.said().find("runs no kernel of its own") == std::string::npos);
-    desk.session.machine.zoom = static_cast<double>(Stop::sm);
+    desk.session.machine.zoom = desk.session.machine.wanted = static_cast<double>(Stop::sm);
     desk.settle();
     REQUIRE(desk.click_on("Run a step on the modelled H100"));
     for (int i = 0; i < 40 && !desk.session.snapshot()->kernel.run; ++i) desk.settle();
