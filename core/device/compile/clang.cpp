@@ -136,11 +136,6 @@ CompilerRun run(const CompileRequest& request) {
 
 // ---- The clang that the Python package ziglang brings: no Debian package is needed, and no libclc is there.
 
-std::filesystem::path zig_program() {
-    if (const char* const set = std::getenv("LOCKSTEP_ZIG")) return set;  // by the Python package, which knows where it is
-    return system::find_program({"zig"}, {});
-}
-
 std::optional<std::string> zig_version() {
     static const std::optional<std::string> found = []() -> std::optional<std::string> {
         if (zig_program().empty()) return std::nullopt;
@@ -153,7 +148,19 @@ std::optional<std::string> zig_version() {
     return found;
 }
 
-// The lowest version of PTX that has the target: PTX ISA, "Release Notes".
+CompilerRun run_zig(const CompileRequest& request) {
+    const std::string lowest = request.least_arch >= 90 ? "sm_90a" : default_arch(request.least_arch);
+    const std::string arch = request.arch.empty() ? lowest : request.arch;
+    return run_clang({.program = zig_program(), .first = {"clang"}, .arch = arch, .ptx = ptx_for(arch)}, request);
+}
+}  // namespace
+
+std::filesystem::path zig_program() {
+    if (const char* const set = std::getenv("LOCKSTEP_ZIG")) return set;  // by the Python package, which knows where it is
+    return system::find_program({"zig"}, {});
+}
+
+// PTX ISA, "Release Notes".
 int ptx_for(const std::string& arch) {
     const int number = std::atoi(arch.c_str() + arch.find('_') + 1);
     return number < 80    ? 64
@@ -164,13 +171,6 @@ int ptx_for(const std::string& arch) {
            : number < 100 ? 80
                           : 87;
 }
-
-CompilerRun run_zig(const CompileRequest& request) {
-    const std::string lowest = request.least_arch >= 90 ? "sm_90a" : default_arch(request.least_arch);
-    const std::string arch = request.arch.empty() ? lowest : request.arch;
-    return run_clang({.program = zig_program(), .first = {"clang"}, .arch = arch, .ptx = ptx_for(arch)}, request);
-}
-}  // namespace
 
 std::vector<std::string> clang_program_options(int arch, const std::filesystem::path& folder) {
     const std::filesystem::path headers = standard_headers().parent_path() / "program";

@@ -48,6 +48,8 @@ bool is_arch(const std::string& arch);  // written like sm_75
 extern const Compiler nvrtc, nvcc, clang, ziglang;
 std::filesystem::path nvcc_program();  // empty: it is not here
 std::filesystem::path clang_program();
+std::filesystem::path zig_program();        // of the Python package ziglang
+int ptx_for(const std::string& arch);       // 70 for "sm_80": the lowest version of PTX that has the target
 std::vector<std::string> libclc_options();  // for clang: LLVM's mathematical functions, where they are installed
 extern const system::ChildTask nvrtc_task;  // main() serves it: NVRTC runs in a child process
 
@@ -58,6 +60,11 @@ CompilerRun run_kernels_only(const Compiler& compiler, const CompileRequest& req
 // The device's part of the whole program by clang, which reads the host's part too, with the host's own headers and our
 // headers for programs (kernels/include/program): it knows what launches, macros and std mean.
 CompilerRun run_program_by_clang(const CompileRequest& request);
+// What "zig clang" is told of the host: its target and where its headers of C and C++ lie, as "zig c++" says it. Empty where
+// it does not say so.
+std::vector<std::string> zig_host_options();
+// For "zig build-exe", in front of the objects: `runtime` is the folder of libcudart; `cpp`: with C++'s library.
+std::vector<std::string> zig_link_words(const std::filesystem::path& runtime, const std::filesystem::path& folder, bool cpp);
 // What clang is told of every whole program; `folder` has no toolkit.
 std::vector<std::string> clang_program_options(int arch, const std::filesystem::path& folder);
 // Templates of kernels in the text of which the PTX has no instance.

@@ -38,6 +38,7 @@ struct Toolchain {
     fs::path program;
     std::string version;
     std::vector<std::string> options;
+    std::vector<std::string> first = {};  // words in front of all others, when sources are compiled
 };
 
 // The include folder of a CUDA toolkit, which Makefiles name though nvcc knows it.
@@ -94,6 +95,11 @@ Toolchain clang_toolchain() {
     return {&clang, clang_program(), *clang.version(), {}};
 }
 
+// It has no headers of the host's among its own.
+Toolchain zig_toolchain() {
+    return {&ziglang, zig_program(), *ziglang.version(), zig_host_options(), {"clang"}};
+}
+
 // nvcc takes gcc (on Windows cl) from the path, unless -X=-ccbin names another; its environment variables are not handed on.
 bool nvcc_has_host_compiler(const ProgramRequest& request) {
     return std::any_of(request.more.begin(), request.more.end(),
@@ -104,17 +110,21 @@ bool nvcc_has_host_compiler(const ProgramRequest& request) {
 Toolchain toolchain_for(const ProgramRequest& request) {
     if (!request.arch.empty() && !is_arch(request.arch))
         throw Failure(fmt::format("'{}' is no architecture: they are written like sm_75", request.arch));
-    if (!request.compiler.empty() && request.compiler != "nvcc" && request.compiler != "clang")
-        throw Failure(fmt::format("a whole program is compiled by nvcc or clang, not by '{}'", request.compiler));
+    const Compiler* const known[] = {&nvcc, &clang, &ziglang};
+    if (!request.compiler.empty() &&
+        std::none_of(std::begin(known), std::end(known), [&](const Compiler* c) { return c->name == request.compiler; }))
+        throw Failure(fmt::format("a whole program is compiled by nvcc, clang or ziglang, not by '{}'", request.compiler));
     const bool has_nvcc = nvcc.version() && nvcc_has_host_compiler(request);
     if (request.compiler == "nvcc" && nvcc.version() && !has_nvcc)
         throw Failure("nvcc needs a compiler of the host's part, and g++ is not here: apt install g++", ExitStatus::missing);
-    const bool by_nvcc = request.compiler != "clang" && has_nvcc;
-    if (!by_nvcc && (request.compiler == "nvcc" || !clang.version())) {
-        const Compiler& missing = request.compiler == "nvcc" ? nvcc : clang;
-        throw Failure(fmt::format("no compiler for whole programs is here: install {}", missing.needs), ExitStatus::missing);
-    }
-    return by_nvcc ? nvcc_toolchain(request) : clang_toolchain();
+    const auto may_be = [&](const Compiler& compiler) {
+        return request.compiler.empty() || request.compiler == compiler.name;
+    };
+    if (may_be(nvcc) && has_nvcc) return nvcc_toolchain(request);
+    if (may_be(clang) && clang.version()) return clang_toolchain();
+    if (may_be(ziglang) && ziglang.version()) return zig_toolchain();
+    const Compiler& missing = may_be(clang) ? clang : may_be(nvcc) ? nvcc : ziglang;
+    throw Failure(fmt::format("no compiler for whole programs is here: install {}", missing.needs), ExitStatus::missing);
 }
 
 // The files that a compiled file was made of, from the rule that compilers write for make.
@@ -156,6 +166,7 @@ system::ChildLimits limits_of(const ProgramRequest& request) {
 // One step of a compilation; false where the compiler refused.
 bool step(const Toolchain& tools, const ProgramRequest& request, Compilation& work, std::vector<std::string> arguments) {
     const system::ChildLimits limits = limits_of(request);
+    arguments.insert(arguments.begin(), tools.first.begin(), tools.first.end());
     std::string before = std::move(work.outcome.output);
     work.outcome = system::run_program(tools.program, arguments, work.folder, limits);
     work.outcome.output = before + work.outcome.output;
@@ -215,15 +226,26 @@ void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Comp
     step(tools, request, work, std::move(arguments));
 }
 
-std::vector<std::string> clang_options(const ProgramRequest& request, const Compilation& work) {
-    const int wanted = request.arch.empty() ? request.least_arch : number_of(request.arch);
-    std::vector<std::string> options = clang_program_options(wanted >= 80 ? 80 : 70, work.folder);
+// LLVM's mathematics on the device, which are of one age with Debian's clang.
+std::vector<std::string> libclc_of(const Toolchain& tools) {
+    return tools.compiler == &clang ? libclc_options() : std::vector<std::string>{};
+}
+
+// Of clang 14 and of ziglang's alike.
+int clang_arch(const ProgramRequest& request) {
+    return (request.arch.empty() ? request.least_arch : number_of(request.arch)) >= 80 ? 80 : 70;
+}
+
+std::vector<std::string> clang_options(const Toolchain& tools, const ProgramRequest& request, const Compilation& work) {
+    std::vector<std::string> options = clang_program_options(clang_arch(request), work.folder);
+    options.insert(options.end(), tools.options.begin(), tools.options.end());
     options.emplace_back("-Wno-reserved-user-defined-literal");  // "a"TEXT"b", as C++ was before 2011
     if (request.separate) {  // statics are told apart by the file, not by this run's folder
         options.emplace_back("-fgpu-rdc");
         options.push_back(fmt::format("-cuid={:016x}", fnv1a64(work.source.string())));
     }
-    if (!libclc_options().empty()) options.push_back(libclc_options().front());  // what is there, on both sides
+    const std::vector<std::string> libclc = libclc_of(tools);
+    if (!libclc.empty()) options.push_back(libclc.front());  // what is there, on both sides
     for (std::string& option : user_options(request, false, false)) options.push_back(std::move(option));
     return options;
 }
@@ -233,6 +255,7 @@ void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Comp
     const bool is_c = work.source.extension() == ".c";
     std::vector<std::string> arguments = {"-x",         is_c ? "c" : "c++",       "-O2",      "-gline-tables-only",
                                           "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
+    arguments.insert(arguments.end(), tools.options.begin(), tools.options.end());
     for (std::string& option : user_options(request, is_c, false)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(arguments));
@@ -241,17 +264,23 @@ void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Comp
 void compile_by_clang(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
     if (work.source.extension() != ".cu") return compile_plainly(tools, request, work);
     const std::vector<std::string> joined = joined_launch_options(work.source, request.include, work.folder);
-    std::vector<std::string> device = clang_options(request, work);
+    std::vector<std::string> device = clang_options(tools, request, work);
     device.insert(device.end(), joined.begin(), joined.end());
-    device.insert(device.end(), {"--cuda-device-only", "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx64"});
-    for (const std::string& option : libclc_options())
-        if (option != libclc_options().front()) device.push_back(option);
+    // clang 14 knows PTX 6.4 for its targets.
+    const int ptx = tools.compiler == &clang ? 64 : ptx_for(fmt::format("sm_{}", clang_arch(request)));
+    device.insert(device.end(),
+                  {"--cuda-device-only", "-S", "-Xclang", "-target-feature", "-Xclang", fmt::format("+ptx{}", ptx)});
+    const std::vector<std::string> libclc = libclc_of(tools);
+    if (!libclc.empty()) device.insert(device.end(), libclc.begin() + 1, libclc.end());
     device.insert(device.end(), {"-MD", "-MF", "device.d", "-o", "device.ptx", work.source.string()});
     if (!step(tools, request, work, std::move(device))) return;
-    std::vector<std::string> host = clang_options(request, work);
+    // The text ends where C's texts end: newer clangs put nothing behind what they take in.
+    if (const auto text = read_file(work.folder / "device.ptx", size_t{64} << 20))
+        write_file(work.folder / "device.text", text.value() + '\0');
+    std::vector<std::string> host = clang_options(tools, request, work);
     host.insert(host.end(), joined.begin(), joined.end());
     host.insert(host.end(),
-                {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "device.ptx", "-w", "-c"});
+                {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "device.text", "-w", "-c"});
     host.insert(host.end(), {"-MD", "-MF", "files.d", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(host));
 }
@@ -380,6 +409,22 @@ Result<fs::path> link(const Toolchain& tools, const ProgramRequest& request, con
     for (const Compilation& work : all) arguments.push_back(work.object.string());
     arguments.insert(arguments.end(), others.begin(), others.end());
     const std::string runtime = runtime_folder().string();
+    if (tools.compiler == &ziglang) {
+        for (const std::string& option : request.more)
+            if (option.starts_with("-l") || option.starts_with("-L")) arguments.push_back(option);
+        Toolchain linker = tools;
+        linker.first = {"build-exe"};
+        // Most need C's library alone: C++'s is compiled when a program first needs it, and kept.
+        for (const bool cpp : {false, true}) {
+            std::vector<std::string> all_words = zig_link_words(runtime, folder, cpp);
+            all_words.insert(all_words.end(), arguments.begin(), arguments.end());
+            Compilation work;
+            work.folder = folder;
+            work.source = all.empty() ? fs::path() : all.front().source;
+            if (step(linker, request, work, std::move(all_words))) return folder / "program";
+            if (cpp) return refusal(work, tools.version, request.seconds);
+        }
+    }
     const std::string search = tools.compiler == &nvcc ? "-Xlinker" : "-Wl,-rpath," + runtime;
     arguments.insert(arguments.end(), {"-o", "program", "-L" + runtime, "-lcudart", search});
     if (tools.compiler == &nvcc) arguments.push_back("-rpath=" + runtime);

@@ -1,16 +1,21 @@
 // Functions of CUDA's mathematics that C's library lacks, on the host: nvcc's programs call them there too.
 #pragma once
 #define LOCKSTEP_HOST static __inline__ __attribute__((host))
-LOCKSTEP_HOST float rsqrtf(float a) { return 1.0f / sqrtf(a); }
-LOCKSTEP_HOST double rsqrt(double a) { return 1.0 / sqrt(a); }
+// C23 has these, so that newer libraries declare them: the same functions, defined here for all.
+extern "C" {
+#define LOCKSTEP_C23 inline __attribute__((host, always_inline))
+LOCKSTEP_C23 float rsqrtf(float a) noexcept { return 1.0f / sqrtf(a); }
+LOCKSTEP_C23 double rsqrt(double a) noexcept { return 1.0 / sqrt(a); }
+LOCKSTEP_C23 double sinpi(double a) noexcept { return sin(M_PI * fmod(a, 2.0)); }
+LOCKSTEP_C23 double cospi(double a) noexcept { return cos(M_PI * fmod(a, 2.0)); }
+LOCKSTEP_C23 float sinpif(float a) noexcept { return (float)sinpi((double)a); }
+LOCKSTEP_C23 float cospif(float a) noexcept { return (float)cospi((double)a); }
+#undef LOCKSTEP_C23
+}
 LOCKSTEP_HOST float rsqrt(float a) { return 1.0f / sqrtf(a); }
 LOCKSTEP_HOST float rcbrtf(float a) { return (float)(1.0 / cbrt((double)a)); }
 LOCKSTEP_HOST double rcbrt(double a) { return 1.0 / cbrt(a); }
 LOCKSTEP_HOST float fdividef(float a, float b) { return a / b; }
-LOCKSTEP_HOST double sinpi(double a) { return sin(M_PI * fmod(a, 2.0)); }
-LOCKSTEP_HOST double cospi(double a) { return cos(M_PI * fmod(a, 2.0)); }
-LOCKSTEP_HOST float sinpif(float a) { return (float)sinpi((double)a); }
-LOCKSTEP_HOST float cospif(float a) { return (float)cospi((double)a); }
 LOCKSTEP_HOST void sincospi(double a, double* s, double* c) {
     *s = sinpi(a);
     *c = cospi(a);

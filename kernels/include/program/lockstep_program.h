@@ -24,7 +24,9 @@
 #define __CUDACC_EXTENDED_LAMBDA__ 1
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #include "driver_types.h"
+#if __clang_major__ < 15  // a keyword of CUDA's since then
 #define __noinline__ __attribute__((noinline))
+#endif
 #ifndef __grid_constant__
 #define __grid_constant__
 #endif
