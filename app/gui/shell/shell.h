@@ -49,8 +49,10 @@ class Shell {
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
     struct Presenter {
         bool on = false, blank = false, notes = false;
-        bool paper = false;   // the picture alone, for a page that has the words
-        int noted_step = -1;  // whose notes the terminal shows; -1: none
+        bool paper = false;                       // the picture alone, for a page that has the words
+        bool words = false, one_of_both = false;  // which of words and picture, where a small window has room for one
+        int notes_page = 0;                       // that is turned to, where they do not fit on one
+        int noted_step = -1;                      // whose notes the terminal shows; -1: none
         struct Spot {
             Point at;
             double seconds = 0;
