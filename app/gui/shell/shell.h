@@ -154,7 +154,7 @@ class Shell {
     float stale_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
     void rest_pointer(const Input& input);
-    void give_keys(const Ui& ui, const std::vector<Placed>& panels);
+    void give_keys(const Ui& ui, const std::vector<Placed>& panels, const std::vector<ScrolledPage>& pages);
     void split(Ui& ui, const Splitter& splitter);
     void cycle_field(Ui& ui, const Snapshot& snapshot, const Rect& box);
     void keep_remembered();
@@ -165,6 +165,7 @@ class Shell {
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     float transport_buttons(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     void panel(Ui& ui, std::string_view name, const Rect& where);
+    void scrolled_page(Ui& ui, const ScrolledPage& page, int number, const std::vector<Placed>& panels);
     void present(Ui& ui, const Snapshot& snapshot);
     bool presenter_key(const KeyPress& key);
     // Each draws its part of the room and returns what is left of it.
@@ -238,6 +239,7 @@ class Shell {
     Rect active_area_;  // of the panel that has the keyboard, layout units
     std::shared_ptr<const Snapshot> snapshot_;
     std::shared_ptr<const model::KernelRun> kernel_;
+    std::map<std::string, float> page_scrolls_;  // of pages that scroll, by their ids
     std::map<std::string, int> tabs_;
     std::string maximised_;
     std::string alone_;  // the view that was asked for alone: it shows whatever run is there
