@@ -80,7 +80,8 @@ void Shell::set_text_scale(float scale) {
 void Shell::enter_workspace() {
     bring_source();
     if (session.workspace == entered_) return;
-    if (entered_ == Workspace::home && session.workspace != Workspace::machine) session.playing = false;  // its tiles did
+    if (entered_ == Workspace::home && session.workspace != Workspace::machine) session.playing = false;   // its tiles did
+    if (entered_ == Workspace::build && session.workspace != Workspace::machine) session.playing = false;  // its die did
     entered_ = session.workspace;
     if (entered_ == Workspace::home) {
         session.read_progress();
