@@ -287,6 +287,7 @@ class Shell {
         Source source = Source::none;
         int64_t step = -1, launch = -1;  // of a training run
         bool asked_sm = false;
+        int waited = 0;  // frames, for the warp's history
     };
     std::optional<PlaceWish> place_wish_;
     std::optional<Remembered> play_head_;  // to go back to, once its kernel is there
