@@ -35,6 +35,10 @@ LayoutNode titled(std::string_view title, LayoutNode node) {
     node.title = title;
     return node;
 }
+LayoutNode scrolling(LayoutNode node) {
+    node.scrolls = true;
+    return node;
+}
 LayoutNode staying(LayoutNode node) {
     node.stays = true;
     return node;
@@ -71,12 +75,12 @@ LayoutNode own_kernel(bool exercise) {
         column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}), slot("warps", 480, 560, 300)});
-    return row(1,
-               {own_text(664, exercise),
-                pages(912, {titled("Launch and results", std::move(launch)),
-                            titled("Why is it slow?",
-                                   column(1, {slot("verdict", 560, 420, 260), slot("before_after", 316, 420, 200)})),
-                            titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
+    return row(
+        1, {own_text(664, exercise),
+            pages(912, {titled("Launch and results", std::move(launch)),
+                        titled("Why is it slow?",
+                               scrolling(column(1, {slot("verdict", 560, 420, 260), slot("before_after", 316, 420, 200)}))),
+                        titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
 // The program's text, and beside it what it did; a launch that is open has the further pages of a kernel's run.
 LayoutNode own_program() {

@@ -140,6 +140,16 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
     const std::span<const LayoutNode> children = node.children;
     if (length_of(children, across) <= (across ? area.w : area.h) + 0.5f)
         return place_all(children, across, area, wanted, out, node.title);
+    if (node.scrolls && !across) {
+        const auto page = static_cast<int>(out.scrolled.size());
+        out.scrolled.push_back({names(node), area, length_of(children, false)});
+        const size_t before = out.panels.size(), splitters = out.splitters.size();
+        constexpr float bar = 8;
+        place_all(children, false, {area.x, area.y, area.w - bar, out.scrolled.back().height}, wanted, out, node.title);
+        for (size_t i = before; i < out.panels.size(); ++i) out.panels[i].page = page;
+        out.splitters.resize(splitters);  // each has its least height: there is nothing to give
+        return;
+    }
     // Pages: as many neighbours together as fit; under each of them the last child, where it stays and fits.
     float room = (across ? area.w : area.h - strip) + 0.5f;
     std::span<const LayoutNode> turned = children;

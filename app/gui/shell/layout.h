@@ -20,12 +20,19 @@ struct LayoutNode {
     float least_w = 300, least_h = 180;
     std::vector<LayoutNode> children;
     std::string_view title = {};  // of a child of pages
+    bool scrolls = false;         // of a column: where its children do not fit they keep their least heights and it scrolls
     bool stays = false;           // the last child of its parent: stays under every page where its neighbours become pages
 };
 
 struct Placed {  // what to draw where
     std::string_view view;
     Rect area;
+    int page = -1;  // of Arrangement::scrolled, in which it stands
+};
+struct ScrolledPage {  // children under each other, of which a part is in sight
+    std::string id;
+    Rect area;         // that is in sight
+    float height = 0;  // of all
 };
 struct TabStrip {  // children that did not fit side by side
     std::string id;
@@ -49,6 +56,7 @@ struct Arrangement {
     std::vector<Placed> panels;
     std::vector<TabStrip> tabs;
     std::vector<Splitter> splitters;
+    std::vector<ScrolledPage> scrolled;  // their panels stand as if nothing were scrolled
 };
 // What the person has made of rows and columns: shares of their lengths, by the ids of splitters.
 using PanelShares = std::map<std::string, std::vector<double>>;

@@ -82,6 +82,8 @@ int words_found(std::string_view text, std::string_view note, std::string_view q
     return found;
 }
 
+constexpr int least_together = 400;  // of what has all of the query's letters beside each other
+
 }  // namespace
 
 int palette_score(std::string_view text, std::string_view query) {
@@ -93,7 +95,7 @@ int palette_score(std::string_view text, std::string_view query) {
     const bool numbered = text.size() > query.size() && text[query.size()] == '.';  // "a08.3 ...": steps stay in order
     if (text.starts_with(query)) return numbered ? 840 : (whole_word ? 850 : 800) + shorter;
     if (words_begin_words(text, query)) return 600 + shorter;
-    if (text.find(query) != std::string_view::npos) return 400 + shorter;
+    if (text.find(query) != std::string_view::npos) return least_together + shorter;
     if (query.size() < 3) return 0;
     const int between = gaps(text, query);
     return between < 0 || between > 24 ? 0 : 200 + shorter - between;
@@ -130,8 +132,12 @@ void PaletteSearch::type(Shell& shell, std::string changed) {
     }
     std::vector<std::pair<int, const PaletteEntry*>> ranked;
     for (const PaletteEntry& entry : typed) ranked.emplace_back(990 + entry.weight, &entry);
+    // Letters with others between them are a guess at what was meant: only where nothing has them together.
+    std::vector<std::pair<int, const PaletteEntry*>> guessed;
     for (const PaletteEntry& entry : entries)
-        if (const int score = palette_score(entry.low, low); score > 0) ranked.emplace_back(score + entry.weight, &entry);
+        if (const int score = palette_score(entry.low, low); score > 0)
+            (low.empty() || score >= least_together ? ranked : guessed).emplace_back(score + entry.weight, &entry);
+    if (ranked.empty()) ranked = std::move(guessed);
     by_words = ranked.empty();
     if (by_words)
         for (const PaletteEntry& entry : entries)

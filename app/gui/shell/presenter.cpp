@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/shell/notes.h"
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/kernel/source_text.h"
 #include "lessons/player/predict.h"
@@ -82,6 +83,7 @@ void Shell::turn_page(int way) {
     const int wanted = std::clamp(lesson.step + way, 0, static_cast<int>(lesson.lesson->steps.size()) - 1);
     if (wanted == lesson.step) return;
     session.playing = false;
+    presenter.notes_page = 0;
     lesson.step = wanted;
     session.post(ask::ShowLessonStep{wanted});
 }
@@ -102,6 +104,9 @@ bool Shell::presenter_key(const KeyPress& key) {
     if (presenter.blank || blanks) return presenter.blank = !presenter.blank, true;
     if (!learns) return false;
     if (key.code == static_cast<KeyCode>('N')) return show_notes(), true;
+    if (key.code == static_cast<KeyCode>('P')) return presenter.words = !presenter.words, true;
+    if (presenter.notes && key.code == KeyCode::page_down) return ++presenter.notes_page, true;
+    if (presenter.notes && key.code == KeyCode::page_up) return --presenter.notes_page, true;
     if (key.code == KeyCode::escape) return presenter.notes = false, true;
     if (key.code == KeyCode::backspace) return turn_page(-1), true;
     LessonState& lesson = session.lesson;
@@ -134,6 +139,7 @@ bool Shell::presenter_key(const KeyPress& key) {
 // can be shown to the speaker alone.
 void Shell::show_notes() {
     presenter.notes = !presenter.notes;
+    presenter.notes_page = 0;
     presenter.noted_step = -1;
 }
 
@@ -183,6 +189,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     if (presenter.lesson != session.lesson.lesson) presenter.lesson = session.lesson.lesson, presenter.hands.clear();
     const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
     const lessons::Predict* const asked = learns ? presented_question() : nullptr;
+    presenter.one_of_both = false;
     // Nothing moves when a sketch is answered: the transport comes with a picture of the run.
     const bool has_transport = asked == nullptr || (open_prediction() == none && !shows_sketch(session));
     const float foot = height_ - strip_height - (has_transport ? transport_height : 0);
@@ -200,7 +207,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
         room = present_prose(ui, room);
     }
     ui.pop_scope();
-    present_picture(ui, snapshot, asked, room);
+    if (room.w > 0) present_picture(ui, snapshot, asked, room);
     if (has_transport) {
         ui.rect({0, foot, width_, transport_height}, t.panel);
         transport(ui, snapshot, {0, foot, width_, transport_height});
@@ -224,15 +231,14 @@ void Shell::present_picture(Ui& ui, const Snapshot& snapshot, const lessons::Pre
 
 void Shell::notes_on_picture(Ui& ui, const Rect& room, float foot) {
     const Theme& t = *theme;
-    const auto& notes = question_step().presenter_notes;
-    const Rect box{room.x + 24, foot - 190, room.w - 48, 176};
+    const std::string notes = text_of_blocks(question_step().presenter_notes);
+    const float height = std::min(176.0f, foot - 20);
+    const bool narrow = room.w < 400;  // then over the prose too
+    const Rect box{(narrow ? 0 : room.x) + 24, foot - height - 14, (narrow ? width_ : room.w) - 48, height};
     ui.rect(box, t.panel2, 6);
     ui.frame(box, t.accent, 2, 6);
-    ui.text(box.x + 16, box.y + 24, "For the speaker", {.size = 13, .color = t.accent, .weight = 600});
-    if (notes.empty())
-        ui.text(box.x + 16, box.y + 50, "There are no notes for this step.", {.size = 14, .color = t.ink2});
-    else
-        draw_blocks(ui, notes, {box.x + 16, box.y + 36, box.w - 32, box.h - 44}, 14, 22);
+    draw_notes(ui, "For the speaker\n" + (notes.empty() ? std::string("There are no notes for this step.\n") : notes), box,
+               presenter.notes_page);
 }
 
 // A dot with a tail while the pointer moves; both fade once it rests.
@@ -374,6 +380,15 @@ Rect Shell::present_prose(Ui& ui, const Rect& room) {
         all = prose_height(ui, step, page.w - 28, set.size, set.line);
         if (all <= page.h - 16) break;
     }
+    // In a small window there is room for one of both: the picture, or by P the words.
+    constexpr float least_picture = 340;
+    presenter.one_of_both = room.right() - page.right() - desk_margin < least_picture;
+    if (presenter.one_of_both && !presenter.words) return room;
+    if (presenter.one_of_both) {
+        page = room;
+        used = sets[1];
+        all = prose_height(ui, step, page.w - 28, used.size, used.line);
+    }
     ui.rect(page, theme->panel, 5);
     ui.frame(page, theme->line, 1, 5);
     Rect in{page.x + 14, page.y + 8, page.w - 28, page.h - 16};
@@ -383,6 +398,7 @@ Rect Shell::present_prose(Ui& ui, const Rect& room) {
     for (const lessons::Exercise& exercise : step.exercises)
         y += ui.paragraph({in.x, y, in.w, 2000}, exercise.prompt, {.size = used.size}, used.line) + 8;
     ui.unclip();
+    if (presenter.one_of_both) return {};
     return {page.right() + desk_margin, room.y, room.right() - page.right() - desk_margin, room.h};
 }
 
@@ -515,6 +531,7 @@ void Shell::present_strip(Ui& ui, const Rect& strip) {
     if (learns) {
         const size_t open = open_prediction();
         keys = {{"Space", open == none ? "next" : "run it"}, {"Backspace", "back"}};
+        if (presenter.one_of_both) keys.insert(keys.begin() + 1, {"P", presenter.words ? "picture" : "text"});
         if (open != none) keys.push_back({letters, "a hand more"}), keys.push_back({"Shift", "one less"});
         keys.push_back({"N", say_to_speaker ? "notes for you" : "notes for all"});
         keys.push_back({open == none ? "B" : ".", "blank"});

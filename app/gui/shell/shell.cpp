@@ -53,7 +53,12 @@ Shell::Shown* Shell::shown(std::string_view name) {
 }
 
 bool Shell::prepare(float screen_scale) {
-    const float text = presenter.on && !presenter.paper ? std::max(text_scale, presenter_scale) : text_scale;
+    // What nobody projects, a small window, gets smaller letters than a class is shown.
+    constexpr float smallest_class = 853;  // layout units that are as wide as a window of the full size
+    const float across = width_ * fonts.scale / screen_scale;
+    const float large = across <= 0 || across >= smallest_class ? presenter_scale
+                                                                : std::max(1.0f, presenter_scale * across / smallest_class);
+    const float text = presenter.on && !presenter.paper ? std::max(text_scale, large) : text_scale;
     const float wanted = std::round(text * screen_scale * 100) / 100;
     if (fonts.scale == wanted && !(fonts.sheet && fonts.sheet->full())) return false;
     ImGui::GetStyle() = ImGuiStyle();  // pristine, then scaled: scaling twice would add up
@@ -75,7 +80,8 @@ void Shell::set_text_scale(float scale) {
 void Shell::enter_workspace() {
     bring_source();
     if (session.workspace == entered_) return;
-    if (entered_ == Workspace::home && session.workspace != Workspace::machine) session.playing = false;  // its tiles did
+    if (entered_ == Workspace::home && session.workspace != Workspace::machine) session.playing = false;   // its tiles did
+    if (entered_ == Workspace::build && session.workspace != Workspace::machine) session.playing = false;  // its die did
     entered_ = session.workspace;
     if (entered_ == Workspace::home) {
         session.read_progress();

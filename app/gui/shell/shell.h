@@ -49,8 +49,10 @@ class Shell {
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
     struct Presenter {
         bool on = false, blank = false, notes = false;
-        bool paper = false;   // the picture alone, for a page that has the words
-        int noted_step = -1;  // whose notes the terminal shows; -1: none
+        bool paper = false;                       // the picture alone, for a page that has the words
+        bool words = false, one_of_both = false;  // which of words and picture, where a small window has room for one
+        int notes_page = 0;                       // that is turned to, where they do not fit on one
+        int noted_step = -1;                      // whose notes the terminal shows; -1: none
         struct Spot {
             Point at;
             double seconds = 0;
@@ -152,7 +154,7 @@ class Shell {
     float stale_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
     void rest_pointer(const Input& input);
-    void give_keys(const Ui& ui, const std::vector<Placed>& panels);
+    void give_keys(const Ui& ui, const std::vector<Placed>& panels, const std::vector<ScrolledPage>& pages);
     void split(Ui& ui, const Splitter& splitter);
     void cycle_field(Ui& ui, const Snapshot& snapshot, const Rect& box);
     void keep_remembered();
@@ -163,6 +165,7 @@ class Shell {
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     float transport_buttons(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     void panel(Ui& ui, std::string_view name, const Rect& where);
+    void scrolled_page(Ui& ui, const ScrolledPage& page, int number, const std::vector<Placed>& panels);
     void present(Ui& ui, const Snapshot& snapshot);
     bool presenter_key(const KeyPress& key);
     // Each draws its part of the room and returns what is left of it.
@@ -236,6 +239,7 @@ class Shell {
     Rect active_area_;  // of the panel that has the keyboard, layout units
     std::shared_ptr<const Snapshot> snapshot_;
     std::shared_ptr<const model::KernelRun> kernel_;
+    std::map<std::string, float> page_scrolls_;  // of pages that scroll, by their ids
     std::map<std::string, int> tabs_;
     std::string maximised_;
     std::string alone_;  // the view that was asked for alone: it shows whatever run is there
@@ -283,6 +287,7 @@ class Shell {
         Source source = Source::none;
         int64_t step = -1, launch = -1;  // of a training run
         bool asked_sm = false;
+        int waited = 0;  // frames, for the warp's history
     };
     std::optional<PlaceWish> place_wish_;
     std::optional<Remembered> play_head_;  // to go back to, once its kernel is there

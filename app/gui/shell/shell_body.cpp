@@ -1,5 +1,6 @@
 // The panels of the workspace: where they stand, their maximise marks, and the tabs of what does not fit side by side.
 #include <algorithm>
+#include <utility>
 
 #include "app/gui/shell/panels.h"
 #include "app/gui/shell/shell.h"
@@ -8,11 +9,12 @@ namespace lockstep::gui {
 
 // Keys go to the panel that the pointer came into or clicked last, or Tab. The keyboard works without the pointer: until
 // then they go to the one that the workspace is about.
-void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
+void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels, const std::vector<ScrolledPage>& pages) {
     const bool moved = ui.mouse.x != pointer_.x || ui.mouse.y != pointer_.y;
     pointer_ = ui.mouse;
     for (const Placed& panel : panels)
-        if ((moved || state.mouse_clicked) && ui.enabled && state.dragging == 0 && panel.area.contains(ui.mouse))
+        if ((moved || state.mouse_clicked) && ui.enabled && state.dragging == 0 && panel.area.contains(ui.mouse) &&
+            (panel.page < 0 || pages[static_cast<size_t>(panel.page)].area.contains(ui.mouse)))
             state.active_view = panel.view;
     const ViewRow* first = nullptr;
     for (const Placed& panel : panels) {
@@ -174,9 +176,41 @@ void Shell::body(Ui& ui, const Rect& whole) {
             }
         ui.pop_scope();
     }
-    give_keys(ui, plan.panels);
-    for (const Placed& placed : plan.panels) panel(ui, placed.view, placed.area);
+    std::vector<Placed> panels = plan.panels;
+    for (Placed& placed : panels)
+        if (placed.page >= 0) placed.area.y -= page_scrolls_[plan.scrolled[static_cast<size_t>(placed.page)].id];
+    give_keys(ui, panels, plan.scrolled);
+    for (const Placed& placed : panels)
+        if (placed.page < 0) panel(ui, placed.view, placed.area);
+    for (size_t i = 0; i < plan.scrolled.size(); ++i) scrolled_page(ui, plan.scrolled[i], static_cast<int>(i), panels);
     for (const Splitter& splitter : plan.splitters) split(ui, splitter);
+}
+
+// Panels under each other that scroll together, by the wheel and the bar.
+void Shell::scrolled_page(Ui& ui, const ScrolledPage& page, int number, const std::vector<Placed>& panels) {
+    float& scrolled = page_scrolls_[page.id];
+    ui.push_scope("page " + page.id);
+    ui.rect({page.area.right() - desk_margin, page.area.y, 2 * desk_margin, page.area.h + desk_margin}, theme->background);
+    ui.clip(page.area);
+    scrolls(ui, "page", page.area, scrolled);
+    float below = page.area.y - scrolled;
+    for (const Placed& placed : panels) {
+        if (placed.page != number) continue;
+        ui.rect({placed.area.x, below, placed.area.w, placed.area.y - below}, theme->background);
+        panel(ui, placed.view, placed.area);
+        below = placed.area.bottom();
+    }
+    ui.rect({page.area.right() - desk_margin, page.area.y, desk_margin, page.area.h}, theme->background);
+    const bool has_keys = std::ranges::any_of(
+        panels, [&](const Placed& placed) { return placed.page == number && placed.view == state.active_view; });
+    for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
+        if (has_keys && std::exchange(state.keys[static_cast<size_t>(key)], false))
+            ui.scroll_to("page", scrolled + way * page.area.h * 0.8f);
+    const float before = scrolled;
+    scrolled = ui.scroll("page", page.area, page.height);
+    if (scrolled != before) ui.animate();
+    ui.unclip();
+    ui.pop_scope();
 }
 
 // A gap between two panels: where it is moved to stays, for this person, until it is asked back.

@@ -4,6 +4,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/shell/shell.h"
+#include "app/gui/shell/transport_steps.h"
 #include "app/gui/views/build/build_data.h"
 
 namespace lockstep::gui {
@@ -178,13 +179,17 @@ bool Shell::splitter_key(const KeyPress& key) {
     }
 }
 
-// A step back or forward; with Shift by the next larger grain.
+// A step back or forward; with Shift by the next larger grain. Where no clock can be stepped (rows of plans, a picture
+// without a run) the arrows are the view's, as A and D are.
 void Shell::arrow_key(const KeyPress& key, int way) {
     if (state.slider_was_focused) {
         state.large_steps = key.shift;
         return give_key(way < 0 ? Key::left : Key::right);
     }
     const std::vector<Grain> grains = grains_of(session, *snapshot_);
+    const bool of_kernel = session.grain == Grain::cycle || session.grain == Grain::instruction;
+    const bool no_kernel = session.workspace == Workspace::learn && of_kernel && trace_of(*snapshot_) == nullptr;
+    if (grains.empty() || no_kernel) return give_key(way < 0 ? Key::a : Key::d);
     auto at = std::find(grains.begin(), grains.end(), session.grain);
     if (key.shift && at != grains.end() && at + 1 != grains.end()) ++at;
     session.playing = false;

@@ -25,6 +25,13 @@ int32_t warp_of(const KernelTrace& trace, const RunPlace& place) {  // -1: it is
     return -1;
 }
 
+bool history_is_of(const Snapshot& snapshot, int32_t warp) {
+    const auto& warps = snapshot.kernel.run->result.trace.warps;
+    if (!snapshot.kernel.history || static_cast<size_t>(warp) >= warps.size()) return false;
+    const WarpTrack& track = warps[static_cast<size_t>(warp)];
+    return snapshot.kernel.history->block == track.block && snapshot.kernel.history->warp_in_block == track.warp_in_block;
+}
+
 }  // namespace
 
 void Shell::open_run(const RunFile& sent) {
@@ -96,15 +103,21 @@ void Shell::follow_place() {
         focus.sm = static_cast<int32_t>(place.sm);
         return session.post(ask::TraceSm{place.sm, place.cycle});
     }
+    if (const int32_t warp = warp_of(trace, place); warp >= 0) {
+        focus.warp = warp;
+        focus.block = static_cast<int32_t>(place.block);
+    }
+    // A lesson's step goes to its own place once the warp's history is there: the sender's comes after that.
+    constexpr int longest_wait = 400;  // frames, of a history that never comes
+    const bool waits = place_wish_->source == Source::lesson && focus.warp >= 0 && !history_is_of(*snapshot_, focus.warp);
+    if (waits && ++place_wish_->waited < longest_wait) return void(state.animate = true);
     const PlaceWish wish = *place_wish_;
     place_wish_.reset();
     play_head_.reset();
     line_wish_ = -1;
     begin_wish_ = false;
-    if (const int32_t warp = warp_of(trace, wish.place); warp >= 0) {
-        focus.warp = warp;
-        focus.block = static_cast<int32_t>(wish.place.block);
-    }
+    reveal_step_ = session.lesson.step;
+    reveal_history_ = snapshot_->kernel.history;
     if (wish.place.lane >= 0) focus.lane = static_cast<int32_t>(wish.place.lane);
     if (wish.place.cycle < cycles_shown(session, focus, *snapshot_)) go_to_cycle(wish.place.cycle);
     if (wish.place.line > 0) focus.line = static_cast<int32_t>(wish.place.line);

@@ -68,6 +68,8 @@ std::string name_of(const model::GpuSpec& gpu) {
 
 std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::kernel) return session.desk.document().launch.gpu;
+    if (session.workspace == Workspace::training && snapshot.source == Source::training && !snapshot.training.gpu.empty())
+        return snapshot.training.gpu;  // a lesson's may be another one
     if (!row_of(session.workspace).shows_kernel) return session.gpu;
     return snapshot.kernel.run                              ? name_of(snapshot.kernel.run->gpu)
            : snapshot.host                                  ? name_of(snapshot.host->gpu)

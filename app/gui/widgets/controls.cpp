@@ -23,23 +23,6 @@ struct Press {
     bool pressed = false, hovered = false, focused = false;
 };
 
-// The control that Tab came to may stand outside what its list shows: the list scrolls to it.
-void bring_into_view(Ui& ui, const Rect& rect) {
-    UiState& state = *ui.state;
-    if (!state.focus_moved) return;
-    const ImVec2 low = ui.list->GetClipRectMin(), high = ui.list->GetClipRectMax();
-    if (rect.y * ui.scale >= low.y && rect.bottom() * ui.scale <= high.y) return;
-    for (auto it = state.scrolled.rbegin(); it != state.scrolled.rend(); ++it) {
-        if (rect.x + rect.w / 2 < it->view.x || rect.x + rect.w / 2 > it->view.right()) continue;
-        const float above = it->view.y + 12 - rect.y, below = rect.bottom() + 12 - it->view.bottom();
-        if (above > 0)
-            state.scroll_wish[it->id] = it->offset - above;
-        else if (below > 0)
-            state.scroll_wish[it->id] = it->offset + below;
-        if (above > 0 || below > 0) return ui.animate();
-    }
-}
-
 // The behaviour that all clickable controls share.
 Press behave(Ui& ui, uint32_t id, const Rect& rect, bool able = true) {
     Press press;
@@ -70,6 +53,22 @@ void focus_mark(Ui& ui, const Rect& rect) {
 }
 
 }  // namespace
+
+void bring_into_view(Ui& ui, const Rect& rect) {
+    UiState& state = *ui.state;
+    if (!state.focus_moved) return;
+    const ImVec2 low = ui.list->GetClipRectMin(), high = ui.list->GetClipRectMax();
+    if (rect.y * ui.scale >= low.y && rect.bottom() * ui.scale <= high.y) return;
+    for (auto it = state.scrolled.rbegin(); it != state.scrolled.rend(); ++it) {
+        if (rect.x + rect.w / 2 < it->view.x || rect.x + rect.w / 2 > it->view.right()) continue;
+        const float above = it->view.y + 12 - rect.y, below = rect.bottom() + 12 - it->view.bottom();
+        if (above > 0)
+            state.scroll_wish[it->id] = it->offset - above;
+        else if (below > 0)
+            state.scroll_wish[it->id] = it->offset + below;
+        if (above > 0 || below > 0) return ui.animate();
+    }
+}
 
 uint32_t UiState::id_of(std::string_view name) const {
     return hash(name, scopes.empty() ? 0 : scopes.back());

@@ -115,5 +115,7 @@ struct UiState {
 
 // What is drawn from here on, before its scroll() is called, stands in this view.
 void scrolls(Ui& ui, std::string_view id, const Rect& view, float offset);
+// The control that Tab came to may stand outside what its list shows: the list scrolls until all of `rect` is seen.
+void bring_into_view(Ui& ui, const Rect& rect);
 
 }  // namespace lockstep::gui

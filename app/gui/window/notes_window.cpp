@@ -4,21 +4,12 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
+
+#include "app/gui/shell/notes.h"
 
 namespace lockstep::gui {
 
 namespace {
-
-std::vector<std::string> paragraphs_of(const std::string& notes) {
-    std::vector<std::string> found;
-    for (size_t at = 0; at < notes.size();) {
-        const size_t end = std::min(notes.find('\n', at), notes.size());
-        if (end > at) found.push_back(notes.substr(at, end - at));
-        at = end + 1;
-    }
-    return found;
-}
 
 // The screen that the projected window is not on, else its own.
 GLFWmonitor* screen_for_notes(GLFWwindow* projected) {
@@ -36,30 +27,6 @@ GLFWmonitor* screen_for_notes(GLFWwindow* projected) {
 }
 
 }  // namespace
-
-void draw_notes(Ui& ui, const std::string& notes, const Rect& page) {
-    const Theme& t = *ui.theme;
-    ui.rect(page, t.background);
-    const std::vector<std::string> all = paragraphs_of(notes);
-    const Rect in{page.x + 16, page.y + 12, page.w - 32, page.h - 24};
-    const auto style = [&](size_t i, float size) {
-        const bool title = i == 0, next = i > 0 && i + 1 == all.size() && all[i].starts_with("Next: ");
-        return TextStyle{.size = title ? size * 0.9f : size,
-                         .color = title  ? t.accent
-                                  : next ? t.ink2
-                                         : t.ink,
-                         .weight = title ? 600 : 400};
-    };
-    const auto draw = [&](float size, bool really) {
-        float y = in.y;
-        for (size_t i = 0; i < all.size(); ++i)
-            y += ui.paragraph({in.x, y, in.w, 4000}, all[i], style(i, size), size * 1.5f, really) + size * 0.6f;
-        return y;
-    };
-    float size = 18;
-    while (size > 11 && draw(size, false) > in.bottom()) size -= 1;
-    draw(size, true);
-}
 
 NotesWindow::NotesWindow(Shell& shell, GLFWwindow* projected) : shell_(shell), projected_(projected) {
     shell.say_to_speaker = [this](const std::string& text) { notes_ = text; };
@@ -127,7 +94,9 @@ void NotesWindow::frame(Renderer& renderer) {
     ui.fonts = &shell_.fonts;
     ui.state = &shell_.state;
     ui.scale = shell_.fonts.scale;
-    draw_notes(ui, notes_, {0, 0, static_cast<float>(width) / ui.scale, static_cast<float>(height) / ui.scale});
+    const Rect page{0, 0, static_cast<float>(width) / ui.scale, static_cast<float>(height) / ui.scale};
+    ui.rect(page, ui.theme->background);
+    draw_notes(ui, notes_, page, shell_.presenter.notes_page);
     glfwMakeContextCurrent(window_);
     renderer.draw_page(list, width, height);
     glfwSwapBuffers(window_);

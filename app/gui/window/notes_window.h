@@ -10,9 +10,6 @@
 
 namespace lockstep::gui {
 
-// Draws notes as presenter mode says them: "A05 step 3 of 8: title", paragraphs, "Next: title". As large as fits.
-void draw_notes(Ui& ui, const std::string& notes, const Rect& page);
-
 class NotesWindow {
   public:
     // Beside `projected`, whose events and textures it shares.

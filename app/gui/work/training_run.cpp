@@ -253,8 +253,9 @@ void TrainingRun::set_gpu(const std::string& gpu) {
     if (setup_.on_gpu) looked_at_.clear();
 }
 
+// Of a language model one costs as much as a step and a half.
 bool TrainingRun::evaluates(int64_t step) const {
-    return step % (writes_text(nn::model_named(setup_.model)) ? 20 : fast_->options().model == "mlp" ? 4 : 10) == 0;
+    return step % (writes_text(nn::model_named(setup_.model)) ? 40 : fast_->options().model == "mlp" ? 4 : 10) == 0;
 }
 
 void TrainingRun::evaluate() {

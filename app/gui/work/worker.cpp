@@ -75,6 +75,11 @@ void Session::Worker::clear_shown() {
 
 void Session::Worker::bring(Source wanted) {
     if (draft.source == wanted) return;
+    if (draft.source == Source::training && training && training->curve().running) {
+        training->curve().running = false;
+        training->curve().name = run_name(false);
+        if (!draft.training.curves.empty()) show_curves();
+    }
     if (draft.source == Source::training && training) draft.trained = std::make_shared<const TrainingState>(draft.training);
     Shelf& left = shelves[draft.source];
     left = {std::move(draft.kernel),
@@ -89,7 +94,6 @@ void Session::Worker::bring(Source wanted) {
     if (draft.source == Source::none) shelves.erase(draft.source);
     steps_to_run = 0;
     wants_timing = false;
-    if (draft.source == Source::training && training) training->curve().running = false;
     draft.source = wanted;
     Shelf found = std::move(shelves[wanted]);
     shelves.erase(wanted);

@@ -109,12 +109,15 @@ void Session::Worker::pause() {
     if (!training) return;
     training->curve().running = false;
     training->curve().name = run_name(false);
-    if (ran) {
+    const int64_t newest = training->next_step() - 1;
+    if (ran && draft.training.step && draft.training.step->step != newest) {
+        // Of a large model the newest step was not recorded. To compute it again from a checkpoint can take as long as fifty
+        // steps: one more is recorded instead, and shown.
+        steps_to_run = 1;
+    } else if (ran) {
         write_text();
         training->diagnose();
     }
-    const int64_t newest = training->next_step() - 1;
-    if (ran && draft.training.step && draft.training.step->step != newest) show_step(newest);
     show_curves();
 }
 

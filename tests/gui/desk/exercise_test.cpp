@@ -109,6 +109,8 @@ TEST_CASE("a check judges the text as grade does; a wrong one gets no tick, a ri
     on.desk.settle();
     CHECK(on.said().find("holds: lanes_per_issue >= 32") != std::string::npos);
     CHECK(on.said().find("passed, 1 of 1 point") != std::string::npos);
+    on.desk.frames(2);
+    CHECK_FALSE(on.desk.shows("Hint"));  // nothing is left to be helped with
     CHECK(on.desk.session.lesson.done[static_cast<size_t>(on.step)]);
 
     on.write(on.solution() + "\n");

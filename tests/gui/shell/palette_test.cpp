@@ -55,6 +55,19 @@ TEST_CASE("a beginning counts more than words' beginnings, those more than a par
     CHECK(palette_score("", "a") == 0);
 }
 
+TEST_CASE("letters with others between them are a guess, shown only where nothing has them together") {
+    Desk desk;
+    const auto together = found(desk.shell, "gpt");
+    REQUIRE(!together.empty());
+    for (const std::string& text : together) {
+        INFO(text);
+        std::string low = text;
+        for (char& c : low) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        CHECK(low.find("gpt") != std::string::npos);
+    }
+    CHECK(!found(desk.shell, "thrputmch").empty());  // throughput machine
+}
+
 TEST_CASE("every kind of thing is found") {
     Desk desk({.training_steps = 1});
     desk.settle();

@@ -59,6 +59,35 @@ TEST_CASE("in presenter mode no text is smaller than 20 pixels, and none clashes
     }
 }
 
+TEST_CASE("in a window of 640 x 400 presenter mode shows the picture or, by P, the words, and nothing clashes") {
+    for (const char* lesson : {"A02", "A05", "A06", "A10"}) {
+        Desk desk(lesson, 0);
+        desk.width = 640, desk.height = 400;
+        for (int step = 0; step < 4; ++step) {
+            desk.session.lesson.step = step;
+            desk.session.post(ask::ShowLessonStep{step});
+            desk.settle();
+            INFO(lesson << " step " << step + 1);
+            CHECK(desk.clashes() == std::vector<std::string>{});
+            const bool one = desk.shell.presenter.one_of_both;
+            CHECK(one == desk.session.lesson.lesson->steps[static_cast<size_t>(step)].predicts.empty());
+            if (!one) continue;
+            CHECK(desk.shows("text"));
+            const std::string picture = desk.said();
+            desk.key(static_cast<KeyCode>('P'));
+            CHECK(desk.shows("picture"));
+            CHECK(desk.said() != picture);
+            CHECK(desk.clashes() == std::vector<std::string>{});
+            desk.key(static_cast<KeyCode>('P'));
+            CHECK(desk.said() == picture);
+        }
+        desk.width = 1280, desk.height = 720;
+        desk.settle();
+        CHECK_FALSE(desk.shell.presenter.one_of_both);
+        CHECK(desk.shell.fonts.scale == Approx(Shell::presenter_scale).margin(0.01));
+    }
+}
+
 TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space turns the page") {
     Desk desk("A06", 2);
     REQUIRE(desk.session.lesson.step == 2);

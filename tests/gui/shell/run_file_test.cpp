@@ -277,6 +277,36 @@ TEST_CASE("a run opens where its sender stood, at the same cycle, warp and line"
     CHECK(warp.warp_in_block == static_cast<uint32_t>(left.warp));
 }
 
+TEST_CASE("a lesson's run opens where its sender stood, not where the step begins") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "A06.lockstep";
+    RunPlace left;
+    for (const int step : {7, 8}) {  // one begins where its `until` says, one at a line
+        {
+            test::Desk desk({.lesson = "A06", .lesson_step = step});
+            desk.session.workspace = Workspace::learn;
+            desk.settle();
+            REQUIRE(desk.session.snapshot()->kernel.run);
+            const int64_t began = desk.shell.focus.time;
+            desk.key(KeyCode::end);
+            for (int i = 0; i < 5; ++i) desk.key(KeyCode::left);
+            desk.settle();
+            CHECK(desk.shell.focus.time > began);
+            const RunFile run = run_on_show(desk.session, desk.shell.focus, "");
+            left = run.place;
+            write_file(file, text_of(run));
+        }
+        INFO("step " << step + 1);
+        test::Desk other;
+        other.input.dropped = {file.string()};
+        other.frame();
+        other.input.dropped.clear();
+        for (int i = 0; i < 6; ++i) other.settle();
+        CHECK(other.session.lesson.step == step);
+        CHECK(other.shell.focus.time == left.cycle);
+    }
+}
+
 TEST_CASE("a run as a page for a browser holds the run and the place, and answers no open question") {
     {
         test::Desk desk({.training_steps = 1});

@@ -254,8 +254,11 @@ TEST_CASE("in a small window a workspace's pages stand in one strip with its col
     CHECK(placed().tabs.size() == 1);
     CHECK(shows("reports"));
     tabs = {{strip.id, 3}, {strip.inner, 1}};  // as a click on it leaves them
-    CHECK(placed().tabs.size() == 2);
+    CHECK(placed().tabs.size() == 1);          // its two panels scroll together, with no strip of their own
     CHECK(shows("verdict"));
+    CHECK(shows("before_after"));
+    REQUIRE(placed().scrolled.size() == 1);
+    CHECK(placed().scrolled.front().height > placed().scrolled.front().area.h);
     tabs = {{strip.id, INT_MAX}, {strip.inner, 2}};  // as `--view kernel.3` asks
     CHECK(placed().tabs.front().selected == 4);
     CHECK(shows("watch"));

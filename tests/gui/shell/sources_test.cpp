@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "core/base/files.h"
 #include "core/model/gpus/gpu_file.h"
@@ -97,6 +98,30 @@ TEST_CASE("after a lesson Training trains, and the lesson is as it was left") {
     desk.session.post(ask::Train{1});
     desk.settle();
     CHECK(desk.now()->training.step->step == 1);
+}
+
+TEST_CASE("beside a lesson on another GPU Training names its own, and a run that was left is not said to be running") {
+    Sources desk({.lesson = "A06", .setup = quick_setup()});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("GPU  P100"));
+    desk.enter(Workspace::training);
+    desk.settle();
+    REQUIRE(desk.now()->training.step);
+    CHECK(desk.shows("A training step: mlp on sim:v100"));
+    CHECK(desk.shows("GPU  V100"));
+    desk.session.post(ask::Train{-1});
+    for (int i = 0; i < 2000 && desk.now()->training.curves.front().loss.size() < 3; ++i) {
+        desk.frame();
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    CHECK(desk.now()->training.curves.front().running);
+    desk.enter(Workspace::learn);
+    desk.settle();
+    desk.enter(Workspace::training);
+    desk.settle();
+    CHECK_FALSE(desk.now()->training.curves.front().running);
+    CHECK(desk.now()->training.curves.front().name.find("running") == std::string::npos);
 }
 
 TEST_CASE("one's own kernel keeps its title, its run and its GPU beside a lesson") {

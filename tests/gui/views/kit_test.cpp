@@ -168,10 +168,32 @@ TEST_CASE("a handle that has the keyboard is not hidden by the row at the edge")
                 if (row.free == nullptr || window.shell.state.focused != names.id_of(row.field)) continue;
                 INFO(row.label);
                 came_to.emplace(row.field);
-                CHECK(seen_at(window, row.label, 0.5f) > 0);
+                CHECK(seen_at(window, row.label, 0.98f) > 0);
             }
     }
     CHECK(came_to.size() == desk.task()->free.size());
+    // And from the last to the first: what is above the view comes down with its name.
+    came_to.clear();
+    for (int i = 0; i < 120 && came_to.size() < desk.task()->free.size(); ++i) {
+        window.key(KeyCode::tab, true);
+        window.frames(2);
+        for (const KitGroup& group : kit_of(*desk.task(), desk.gpu(), desk.area()))
+            for (const KitRow& row : group.rows) {
+                if (row.free == nullptr || window.shell.state.focused != names.id_of(row.field)) continue;
+                INFO("back to " << row.label);
+                came_to.emplace(row.field);
+                CHECK(seen_at(window, row.label, 0.98f) > 0);
+            }
+    }
+    CHECK(came_to.size() == desk.task()->free.size());
+}
+
+TEST_CASE("the die lives by itself; the lesson that one goes to from there does not") {
+    BuildWindow window("01");
+    CHECK(window.session.playing);
+    window.session.workspace = Workspace::learn;
+    window.frames(2);
+    CHECK_FALSE(window.session.playing);
 }
 
 TEST_CASE("a row that limits says so, beside a long name and its value too") {

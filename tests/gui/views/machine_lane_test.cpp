@@ -580,6 +580,35 @@ TEST_CASE("A large window shows the same instruction in all lanes, and a click t
     CHECK(desk.shows("registers of lane 23"));
 }
 
+TEST_CASE("Low cells of all lanes say what each lane found too") {
+    LaneDesk desk;
+    desk.size(1600, 1000, 1);
+    desk.zoom(Stop::lane);
+    const KernelTrace& trace = desk.run->result.trace;
+    int looked = 0;
+    for (const uint32_t index : desk.track().issues) {
+        const IssueRecord& issue = trace.issues[index];
+        if (issue.folded || looked == 3) continue;
+        Facts facts(desk, issue.cycle);
+        facts.keep(desk, issues_before(trace, desk.track(), issue.cycle));
+        const LaneNow l = lane_now(facts.frame, warp_now(facts.frame));
+        if (!l.arithmetic || !l.before || l.arithmetic->sources.size() < 2) continue;
+        desk.at(issue.cycle);
+        float below = 0;
+        for (const UiState::Written& text : desk.written)
+            if (text.text == "the same instruction in all 32 lanes") below = text.ink.bottom();
+        if (below == 0) continue;
+        ++looked;
+        INFO("cycle " << issue.cycle);
+        int found = 0;  // "1 + 1": what a lane found
+        for (const UiState::Written& text : desk.written)
+            found += text.ink.y > below && text.ink.y < 900 && text.text.find(' ') != std::string::npos && text.ink.x < 1150;
+        CHECK(found >= std::popcount(l.issue->active));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+    CHECK(looked > 0);
+}
+
 TEST_CASE("While a question is open, a warp and its lanes keep to themselves what it asks for") {
     LaneDesk desk;
     const int64_t middle = desk.track().begin + (desk.track().end - desk.track().begin) / 2;

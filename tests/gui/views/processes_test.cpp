@@ -51,6 +51,11 @@ TEST_CASE("a lesson's mesh stands as servers and processes that can be picked; t
     CHECK(desk.shows("2 of 8"));
     CHECK(desk.shows("8 of 8"));
     CHECK(desk.clashes() == std::vector<std::string>{});
+    // No clock runs in a layout: the arrows are the picture's too.
+    desk.key(KeyCode::left);
+    CHECK(desk.shows("What rank 5 is told"));
+    desk.key(KeyCode::right);
+    CHECK(desk.shows("What rank 6 is told"));
     desk.shell.show_alone("processes");
     desk.frames(3);
     desk.key(KeyCode::d);

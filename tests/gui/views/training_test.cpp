@@ -385,6 +385,27 @@ TEST_CASE("what a model wrote later is not shown at a step before it") {
     CHECK(desk.shell.describe("batch").find("just written") != std::string::npos);
 }
 
+TEST_CASE("pausing a large model shows its newest step at once: it records one more rather than compute old ones again") {
+    SessionOptions options{.training_steps = 1};
+    options.setup = setup_of("gpt");
+    Session session(options);
+    REQUIRE(session.wait_until_idle(60));
+    const auto losses = [&] { return session.snapshot()->training.curves.front().loss.size(); };
+    session.post(ask::Train{-1});
+    for (int i = 0; i < 6000 && losses() < 4; ++i) session.wait_until_idle(0.01);
+    REQUIRE(losses() >= 4);
+    const size_t before = losses();
+    session.post(ask::Pause{});
+    bool again = false;
+    for (int i = 0; i < 6000 && !session.wait_until_idle(0.01); ++i)
+        again = again || session.snapshot()->busy.find("again") != std::string::npos;
+    CHECK_FALSE(again);
+    CHECK(losses() <= before + 3);  // the one under way, one more, and one that ended meanwhile
+    REQUIRE(session.snapshot()->training.step);
+    CHECK(session.snapshot()->training.step->step == static_cast<int64_t>(losses()) - 1);
+    CHECK_FALSE(session.snapshot()->training.curves.front().running);
+}
+
 TEST_CASE("the curves' caption says why a training fails, and only then") {
     SessionOptions options{.training_steps = 3};
     options.setup = setup_of("spirals");

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <random>
 
+#include "app/gui/shell/notes.h"
 #include "app/gui/window/canvas.h"
-#include "app/gui/window/notes_window.h"
 #include "tests/catch.h"
 
 namespace gui_damage_test {
@@ -137,11 +137,17 @@ TEST_CASE("the speaker's notes fit their window, however long they are") {
     shell.prepare(1);
     std::vector<UiState::Written> written;
     shell.state.written = &written;
-    const auto draw = [&](const std::string& notes) {
+    int turned = 0;
+    struct Drawn {
+        float lowest = 0, largest = 0;
+        int pages = 0;
+    };
+    const auto draw = [&](const std::string& notes, float w = 640, float h = 400) {
         written.clear();
+        Drawn drawn;
         ImDrawList list(ImGui::GetDrawListSharedData());
         list._ResetForNewFrame();
-        list.PushClipRect({0, 0}, {640, 400});
+        list.PushClipRect({0, 0}, {w, h});
 #if IMGUI_VERSION_NUM >= 19200
         list.PushTexture(ImGui::GetIO().Fonts->TexRef);
 #else
@@ -152,20 +158,48 @@ TEST_CASE("the speaker's notes fit their window, however long they are") {
         ui.theme = shell.theme;
         ui.fonts = &shell.fonts;
         ui.state = &shell.state;
-        draw_notes(ui, notes, {0, 0, 640, 400});
-        float lowest = 0, largest = 0;
-        for (const UiState::Written& text : written)
-            lowest = std::max(lowest, text.ink.bottom()), largest = std::max(largest, text.size);
-        return std::pair(lowest, largest);
+        drawn.pages = draw_notes(ui, notes, {0, 0, w, h}, turned);
+        for (const UiState::Written& text : written) {
+            drawn.lowest = std::max(drawn.lowest, text.ink.bottom());
+            drawn.largest = std::max(drawn.largest, text.size);
+        }
+        return drawn;
     };
     std::string notes = "\nA05 step 2 of 8: Latency is hidden\n";
-    const auto [short_end, large] = draw(notes + "Ask who expected less.\nNext: Few warps\n");
+    const auto [short_end, large, one] = draw(notes + "Ask who expected less.\nNext: Few warps\n");
+    CHECK(one == 1);
     CHECK(short_end < 200);
     CHECK(large >= 18);
     for (int i = 0; i < 14; ++i) notes += "Ask who expected fewer warps to do, and why: most count the latency twice.\n";
-    const auto [long_end, small] = draw(notes + "Next: Few warps\n");
+    const auto [long_end, small, still_one] = draw(notes + "Next: Few warps\n");
     CHECK(long_end <= 400);
     CHECK(small < large);
+    CHECK(still_one == 1);
+    // In a window as low as a strip they stand on pages, with all words and none of them cut.
+    std::string found;
+    int pages = 1;
+    for (int page = 0; page < pages; ++page) {
+        turned = page;
+        pages = draw(notes + "Next: Few warps\n", 500, 120).pages;
+        REQUIRE(pages > 1);
+        REQUIRE(turned == page);
+        for (const UiState::Written& text : written) {
+            INFO(text.text << " on page " << page);
+            CHECK(text.ink.bottom() <= 120);
+            CHECK(text.ink.right() <= 500);
+            CHECK_FALSE(text.shortened);
+            if (text.text.find("Page Down") == std::string::npos) found += text.text + " ";
+        }
+    }
+    turned = pages + 3;  // no such page
+    draw(notes + "Next: Few warps\n", 500, 120);
+    CHECK(turned == pages - 1);
+    std::string asked = notes + "Next: Few warps\n";
+    const auto words_of = [](std::string text) {
+        std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+        return text;
+    };
+    CHECK(words_of(found) == words_of(asked));
 }
 
 }  // namespace gui_damage_test

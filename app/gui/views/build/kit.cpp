@@ -324,7 +324,7 @@ class KitView final : public View {
                  .align = Align::right,
                  .weight = row.free != nullptr ? 700 : 400});
         if (row.free != nullptr && !tall(*desk.task(), row)) {
-            handle(ui, session, row, marks, {value_right + 20, line.y + 4, line.right() - value_right - 28, 16});
+            handle(ui, session, row, marks, line, {value_right + 20, line.y + 4, line.right() - value_right - 28, 16});
             if (ui.hovered(ground)) ui.tooltip("what if: free to move, but no medal for it");
             return;
         }
@@ -337,7 +337,7 @@ class KitView final : public View {
         };
         bar(at.mm2, row.mm2 / std::max(1e-9, desk.area().mm2));
         bar(at.watts, row.watts / std::max(1e-9, all_watts_));
-        handle(ui, session, row, marks, {line.x + 8, line.y + 22, at.slider - 16, 16});
+        handle(ui, session, row, marks, line, {line.x + 8, line.y + 22, at.slider - 16, 16});
     }
 
     // Which stops make a GPU depends on the other handles: worked out anew when one has moved.
@@ -361,12 +361,14 @@ class KitView final : public View {
     bool was_down_ = false;           // the mouse, in the frame before
     double all_watts_ = 0;            // that the rows' watts are shares of
 
-    void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& box) {
+    // `line`: of the whole row, whose name is to be read while its handle has the keyboard.
+    void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& line, const Rect& box) {
         BuildDesk& desk = session.build;
         const std::vector<double>& stops = stops_for(desk, *row.free);
         const size_t at = nearest_stop(stops, desk.value_of(row.free->field));
         const auto last = static_cast<float>(std::max<size_t>(1, stops.size() - 1));
         const float to = ui.slider(row.field, box, static_cast<float>(at) / last, static_cast<int>(stops.size()));
+        if (ui.state->focused == ui.state->id_of(row.field)) bring_into_view(ui, line);
         const auto wanted = static_cast<size_t>(std::lround(to * last));
         draw_marks(ui, row, marks, stops, at, box, tells_values(desk));
         if (wanted != at && wanted < stops.size()) {

@@ -283,14 +283,15 @@ class ExerciseView final : public View {
             if (button("Open lesson " + found.lesson_id, true)) session.post(ask::OpenLesson{found.lesson_id, found.step});
             return;
         }
+        const bool passed = checked != nullptr && checked->report && checked->report->passed;
         if (!snapshot.checking.empty()) {
             if (button("Cancel the check")) session.post(ask::CancelCheck{});
-        } else if (button("Check it", true)) {
+        } else if (button("Check it", !passed)) {
             check_exercise(session, found.step, found.index);
         }
-        if (button("Back to the lesson")) return_to_lesson(session, found.step);
+        if (button("Back to the lesson", passed)) return_to_lesson(session, found.step);
         const int offered = hints_offered(found, checked);
-        if (hints_open_ < offered && button("Hint")) ++hints_open_;
+        if (!passed && hints_open_ < offered && button("Hint")) ++hints_open_;
         const std::string_view keys = "F7 checks";
         if (x + 70 < r.right())
             ui.text(r.right(), r.y + 19, keys, {.size = 12, .color = ui.theme->quiet, .align = Align::right});

@@ -492,7 +492,7 @@ class LessonView final : public View {
         if (ui.button({x + 160, y, 152, 32}, "Edit it here")) edit_exercise(session, exercise);
         if (!session.snapshot()->checking.empty()) {
             if (ui.button({x, y, 152, 32}, "Cancel the check")) session.post(ask::CancelCheck{});
-        } else if (ui.button({x, y, 152, 32}, "Check it", true)) {
+        } else if (ui.button({x, y, 152, 32}, "Check it", !passed || failed_since)) {
             check_exercise(session, state.step, index);
         }
         y += 42;
@@ -521,6 +521,8 @@ class LessonView final : public View {
         // A prediction has one try: its hints help before the answer is out, and nobody after.
         const bool predicts = step.exercises.empty() && !step.predicts.empty();
         if (predicts && answered(state) == step.predicts.size()) return y;
+        const auto at = static_cast<size_t>(state.step);
+        if (!step.exercises.empty() && at < state.done.size() && state.done[at]) return y;
         int offered = 0;
         for (const lessons::Hint& hint : hints) offered += predicts || tries >= hint.after;
         if (offered == 0) return y;
@@ -593,12 +595,12 @@ class LessonView final : public View {
         LessonState& state = session.lesson;
         const auto at = static_cast<size_t>(state.step);
         const bool last = at + 1 == state.lesson->steps.size(), plain = state.lesson->steps[at].exercises.empty();
-        const bool exam = state.holds_back();
+        const bool exam = state.holds_back(), done = at < state.done.size() && state.done[at];
         const std::string label = !last               ? "Next step"
                                   : !exam             ? "Finish"
                                   : asked_to_hand_in_ ? "Hand in all the same"
                                                       : "Hand in";
-        if (!ui.button({x_, y, asked_to_hand_in_ ? 200.0f : 152.0f, 32}, label, plain || exam)) return;
+        if (!ui.button({x_, y, asked_to_hand_in_ ? 200.0f : 152.0f, 32}, label, plain || exam || done)) return;
         if (state.done.size() <= at) state.done.resize(state.lesson->steps.size());
         const auto& given = state.predictions[at];
         if (plain)

@@ -37,8 +37,11 @@ std::string end_of(const ProgramRun& run) {
            (run.printed_more ? fmt::format("; the first {} KiB of its output are shown", most_program_output / 1024) : "");
 }
 
-std::string caption_of(const ProgramRun* run, bool refused) {
-    if (refused) return "The compiler refused the text. Click a message to see its line.";
+std::string caption_of(const ProgramRun* run, const std::vector<Diagnostic>* messages) {
+    if (messages != nullptr)
+        return std::ranges::any_of(*messages, [](const Diagnostic& message) { return message.where.line > 0; })
+                   ? "The compiler refused the text. Click a message to see its line."
+                   : "It could not be built.";  // which no line of it is to blame for
     if (!run) return "Run (F5) builds and runs it: its host part as any program of yours, its kernels on the modelled GPU.";
     if (run->running) return "It runs; Shift+F5 ends it.";
     return fmt::format("{}; built by {} in {}{}, run in {}.", run->ended, run->built.compiler,
@@ -67,7 +70,7 @@ class OutputView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const ProgramRun* const run = snapshot->program.run.get();
-        const std::string sentence = caption_of(run, refused_by(session.desk, *snapshot) != nullptr);
+        const std::string sentence = caption_of(run, refused_by(session.desk, *snapshot));
         const Rect body = ui.panel(area, {.title = "Output",
                                           .right = run && !run->running ? run->ended : "",
                                           .badge = run ? Provenance::executed : Provenance::none,
@@ -94,7 +97,7 @@ class OutputView final : public View {
             for (const OutputLine& line : lines_of(*run)) text += (line.of_errors ? "  ! " : "  | ") + line.text + "\n";
             text += "  " + end_of(*run) + "\n";
         }
-        return text + "  " + caption_of(run, refused_by(session.desk, *snapshot) != nullptr) + "\n";
+        return text + "  " + caption_of(run, refused_by(session.desk, *snapshot)) + "\n";
     }
 
   private:

@@ -434,15 +434,23 @@ void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) 
                     found.push_back((sign.empty() ? "" : sign + " ") + number_text(a->sources[k].bits, a->sources[k].type));
                 }
         }
+        float room = cell.right() - 8;
         if (result != nullptr)
-            ui.text(cell.right() - 8, cell.y + 17,
-                    store || there ? number_text(result->bits[lane], type_of_use(program, result->reg)) : "...",
-                    {.size = 13, .align = Align::right, .weight = 600, .mono = true, .width = cell.w - 44});
+            room = ui.text(cell.right() - 8, cell.y + 17,
+                           store || there ? number_text(result->bits[lane], type_of_use(program, result->reg)) : "...",
+                           {.size = 13, .align = Align::right, .weight = 600, .mono = true, .width = cell.w - 44}) -
+                   10;
         // A line each where there is room, else as one.
         if (!found.empty() && cell.h < 24 + 17 * static_cast<float>(found.size())) {
             std::string all = found.front();
             for (size_t k = 1; k < found.size(); ++k) all += " " + found[k];
             found = {all};
+        }
+        if (constexpr float second_line = 42; cell.h < second_line && !found.empty()) {  // beside what it leaves
+            if (room > cell.x + 60)
+                ui.text(cell.x + 30, cell.y + 17, found.front(),
+                        {.size = 12, .color = t.ink2, .mono = true, .width = room - cell.x - 30});
+            continue;
         }
         for (size_t k = 0; k < found.size() && cell.y + 34 + 17 * static_cast<float>(k) < cell.bottom() - 3; ++k)
             ui.text(cell.x + 8, cell.y + 34 + 17 * static_cast<float>(k), found[k],
