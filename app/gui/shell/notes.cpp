@@ -10,7 +10,7 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr float largest = 18, least = 12, line_of_least = 18;
+constexpr float largest = 18, least_text = 12, line_of_least = 18;
 
 std::vector<std::string> paragraphs_of(const std::string& notes) {
     std::vector<std::string> found;
@@ -24,7 +24,7 @@ std::vector<std::string> paragraphs_of(const std::string& notes) {
 
 TextStyle style_of(const Theme& theme, const std::vector<std::string>& all, size_t i, float size) {
     const bool title = i == 0, next = i > 0 && i + 1 == all.size() && all[i].starts_with("Next: ");
-    return {.size = title ? std::max(least, size * 0.9f) : size,
+    return {.size = title ? std::max(least_text, size * 0.9f) : size,
             .color = title  ? theme.accent
                      : next ? theme.ink2
                             : theme.ink,
@@ -55,8 +55,8 @@ void add_lines(const Ui& ui, const std::string& paragraph, const TextStyle& styl
 
 int draw_by_pages(Ui& ui, const std::vector<std::string>& all, const Rect& in, int& turned) {
     std::vector<NoteLine> lines;
-    for (size_t i = 0; i < all.size(); ++i) add_lines(ui, all[i], style_of(*ui.theme, all, i, least), in.w, lines);
-    const TextStyle quiet{.size = least, .color = ui.theme->ink2, .align = Align::right};
+    for (size_t i = 0; i < all.size(); ++i) add_lines(ui, all[i], style_of(*ui.theme, all, i, least_text), in.w, lines);
+    const TextStyle quiet{.size = least_text, .color = ui.theme->ink2, .align = Align::right};
     const auto a_page = static_cast<size_t>(std::max(1.0f, in.h / line_of_least - 1));  // a line for which page it is
     const auto pages = static_cast<int>((lines.size() + a_page - 1) / a_page);
     turned = std::clamp(turned, 0, std::max(0, pages - 1));
@@ -68,7 +68,7 @@ int draw_by_pages(Ui& ui, const std::vector<std::string>& all, const Rect& in, i
         ui.text(in.x, y, lines[i].text, style);
     }
     const std::string where = fmt::format("{} of {}, Page Down and Page Up", turned + 1, pages);
-    const bool short_of_room = ui.text_width(where, {.size = least}) > in.w;
+    const bool short_of_room = ui.text_width(where, {.size = least_text}) > in.w;
     if (in.h >= 2 * line_of_least)
         ui.text(in.right(), in.bottom() - 3, short_of_room ? fmt::format("{} of {}", turned + 1, pages) : where, quiet);
     return pages;
@@ -96,7 +96,7 @@ int draw_notes(Ui& ui, const std::string& notes, const Rect& page, int& turned) 
         return y;
     };
     float size = largest;
-    while (size > least && draw(size, false) > in.bottom()) size -= 1;
+    while (size > least_text && draw(size, false) > in.bottom()) size -= 1;
     if (draw(size, false) > in.bottom()) return draw_by_pages(ui, all, in, turned);
     draw(size, true);
     turned = 0;
