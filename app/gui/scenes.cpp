@@ -232,6 +232,14 @@ std::vector<SceneRow> rows_of_learn() {
          lesson({row(480, {slot("program", 480, 400, 220), slot("slopes", 656, 480, 300)}), slot("graph", 400, 760, 300)}),
          node, "slopes"},
         {learn, "seeds", lesson({slot("seeds", 560, 560, 330), slot("graph", 320, 760, 300)}), kernel, "seeds"},
+        {learn, "line_fit",
+         lesson({row(470, {slot("program", 380, 380, 220), slot("line_fit", 756, 480, 300)}), slot("graph", 400, 760, 300)}),
+         node, "line_fit"},
+        {learn, "batch_sizes", lesson({slot("batch_sizes", 560, 560, 330), slot("curves", 320, 560, 280)}), kernel,
+         "batch_sizes"},
+        {learn, "layer_rates", lesson({slot("layer_rates", 460, 560, 330), slot("seeds", 420, 560, 300)}), kernel,
+         "layer_rates"},
+        {learn, "valleys", lesson({slot("valleys", 560, 560, 330), slot("graph", 320, 760, 300)}), node, "valleys"},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks
@@ -240,6 +248,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "collective", with_rows("collective"), action, "collective", without_messages},
         {learn, "rank_memory", with_rows("rank_memory"), action, "rank_memory", always},
         {learn, "mesh", with_rows("mesh"), action, "mesh", always},
+        {learn, "owners", lesson({slot("owners", 660, 560, 420), slot("rows", 180, 560, 170)}), action, "owners", always},
         {learn, "network", with_rows("network"), action, "network", always},
         {learn, "memory_wall", lesson({slot("memory_wall", 580, 560, 330)}), action, "memory_wall", always},
         {learn, "cluster",

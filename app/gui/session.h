@@ -84,6 +84,9 @@ struct Curve {                             // one training run in the learning c
     int64_t total_steps = 0;               // how many the run will take
     bool running = false;
     std::vector<nn::Cause> causes = {};  // why it fails, where it does
+    int64_t batch = 0;                   // examples of a step; 0: not known
+    double target = 0;                   // the loss that it was to reach; 0: none
+    int64_t to_target = 0;               // steps until it did; 0: it did not
 };
 
 struct LessonState {  // the player's part: which step, what was answered

@@ -61,6 +61,10 @@ namespace lockstep::gui {
     VIEW(make_dials_view, "dials", "Rotary positions", training, 300)                                     \
     VIEW(make_slopes_view, "slopes", "gradcheck by element", training, 260)                               \
     VIEW(make_seeds_view, "seeds", "Accuracy by seed", training, 260)                                     \
+    VIEW(make_line_fit_view, "line_fit", "The line, its misses and its cost", training, 280, 26)          \
+    VIEW(make_batch_sizes_view, "batch_sizes", "Steps against examples", training, 300)                   \
+    VIEW(make_layer_rates_view, "layer_rates", "A rate for each layer", training, 280, 25)                \
+    VIEW(make_valleys_view, "valleys", "Flat and sharp minima", training, 280)                            \
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
     VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \
     VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \
@@ -71,6 +75,7 @@ namespace lockstep::gui {
     VIEW(make_processes_view, "processes", "Launching", cluster, 580, 21)                                 \
     VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
+    VIEW(make_owners_view, "owners", "Products, cut by owner", cluster, 420, 24)                          \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \
     VIEW(make_memory_wall_view, "memory_wall", "Memory wall", cluster, 200)                               \
     VIEW(make_kit_view, "kit", "Your GPU", build, 420)                                                    \

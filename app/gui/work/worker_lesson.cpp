@@ -91,6 +91,9 @@ std::vector<Curve> curves_of(const scene::SceneResult& shown) {
             std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
             curve.loss = run.loss;
             curve.total_steps = static_cast<int64_t>(run.loss.size());
+            curve.batch = run.spec.options.batch;
+            curve.target = run.spec.target;
+            curve.to_target = scene::steps_to_target_of(run);
             if (!run.test) continue;
             curve.accuracy = {*run.test};
             if (!run.test->measures.empty()) {  // what its model is judged by
@@ -224,7 +227,7 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
     if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1),
-                                              row_asked(lesson->steps[static_cast<size_t>(lesson_step)])))
+                                              row_asked(lesson->steps[static_cast<size_t>(lesson_step)]), ran_on))
         draft.cluster = std::move(picture);
     draft.kernel.generations.reset();
     if (kernel && !kernel->generations.empty()) draft.kernel.generations = {kernel, &kernel->generations};

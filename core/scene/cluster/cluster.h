@@ -81,6 +81,7 @@ struct NetworkSetup {                    // D15: one all-reduce on a machine
     std::string link = "ib-hdr", inner = "nvlink3";  // between nodes (or ranks); inside a node
     std::string algorithm = "ring";
     double bytes = 1e9;
+    std::string gpu = {};  // whose power is told; empty: that of the memory's picture
     bool operator==(const NetworkSetup&) const = default;
 };
 

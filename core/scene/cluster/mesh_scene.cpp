@@ -16,6 +16,7 @@
 #include "core/base/diagnostic.h"
 #include "core/comm/in_process.h"
 #include "core/parallel/layout/layout.h"
+#include "core/scene/cluster/mesh_product.h"
 #include "core/scene/cluster/parallel_scene.h"
 
 namespace lockstep::scene {
@@ -236,6 +237,12 @@ ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions&) {
     auto& f = made.figures;
     const int64_t factors = task.product ? elements_of_factors(task) : 0;
     leave_figures<MeshRun>(mesh_rows, {task.mesh, task.to, parts, moves ? &plan : nullptr, wrong, factors, ended}, f);
+    if (task.product) {
+        MeshProduct product{task.mesh, task.a, task.b, task.made, task.to, plan, moves, {}, 0};
+        for (const auto& rank : ended.ranks) product.sent.push_back(rank.bytes_sent);
+        product.wrong = std::accumulate(wrong.begin(), wrong.end(), 0.0);
+        made.product = std::make_shared<const MeshProduct>(std::move(product));
+    }
     for (int rank = 0; rank < task.mesh.ranks(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
         const LaidMatrix& part = parts[size_t(rank)];

@@ -181,7 +181,7 @@ void show_memory(const ParallelScene& scene, ClusterScene& picture) {
 }  // namespace
 
 std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source,
-                                                    std::string_view asked) {
+                                                    std::string_view asked, const std::string& gpu) {
     auto table = figure_table(result);
     if (!table) return nullptr;
     const auto rows = result.as<ParallelScene>();
@@ -199,6 +199,7 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     if (one.collective) {
         set_up_collective(one, setup.collective);
         set_up_network(one, setup.network);
+        setup.network.gpu = gpu;
     }
     if (scene.rows.front().title == "state") {  // its memory is what the picture works out
         setup.memory.parameters = setting_of(scene.rows.front(), "parameters", setup.memory.parameters);

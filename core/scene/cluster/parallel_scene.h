@@ -33,6 +33,7 @@ struct CollectiveRun;
 namespace lockstep::scene {
 
 struct WorkerLanes;  // worker_lanes.h
+struct MeshProduct;  // mesh_product.h
 
 struct ListFault {                            // in a list of one's own that was read and is wrong
     Diagnostic what;                          // with its place
@@ -53,6 +54,7 @@ struct ParallelRow {
     std::vector<double> parameters;                            // of training, after the last step: all of them, whole
     std::shared_ptr<const WorkerLanes> lanes;                  // of training by data parallelism alone; null: none
     std::shared_ptr<const parallel::PlanResult> plan;          // of a plan
+    std::shared_ptr<const MeshProduct> product;                // of a product on a mesh
     parallel::ParallelPlan split;                              // of training and of plans: how the step is split
     std::string problem;                                       // why it ended early, where the row may: a dead-lock
     std::vector<ListFault> wrong;                              // of a list of one's own

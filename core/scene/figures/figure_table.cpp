@@ -115,6 +115,27 @@ void add_stack(FigureTable& table, FigureStack stack) {
     if (!stack.parts.empty()) table.stacks.push_back(std::move(stack));
 }
 
+// Of training on many ranks: what rank 0 sends in its last step, by purpose.
+void add_sent(FigureTable& table, const ParallelScene& scene) {
+    static constexpr std::string_view prefix = "bytes@purpose:";
+    FigureStack sent{"Sent by rank 0 in its last step", "B", "executed", {}, {}, {}, {}};
+    for (const ParallelRow& row : scene.rows)
+        for (const auto& [figure, bytes] : row.figures)
+            if (figure.starts_with(prefix) && figure.find('@', prefix.size()) == std::string::npos) {
+                std::string part = "sent: " + figure.substr(prefix.size());
+                if (std::find(sent.parts.begin(), sent.parts.end(), part) == sent.parts.end())
+                    sent.parts.push_back(std::move(part));
+            }
+    for (const ParallelRow& row : scene.rows) {
+        auto& bytes = sent.rows.emplace_back();
+        for (const std::string& part : sent.parts)
+            bytes.push_back(row_figure(row, std::string(prefix) + part.substr(std::string_view("sent: ").size())));
+        sent.limits.push_back(0);
+        sent.limits_of.emplace_back();
+    }
+    add_stack(table, std::move(sent));
+}
+
 void add_stacks(FigureTable& table, const ParallelScene& scene) {
     const bool plans = scene.kind == "plan";
     if (!plans && scene.kind != "parallel") return;
@@ -147,7 +168,14 @@ void add_stacks(FigureTable& table, const ParallelScene& scene) {
         time.limits_of.emplace_back();
     }
     add_stack(table, std::move(memory));
+    if (!plans) add_sent(table, scene);
     add_stack(table, std::move(time));
+    // What is the same in every row tells least.
+    std::stable_partition(table.stacks.begin(), table.stacks.end(), [](const FigureStack& stack) {
+        for (size_t row = 1; row < stack.rows.size(); ++row)
+            if (std::fabs(stack.total(row) - stack.total(0)) > 1e-6 * std::fabs(stack.total(0))) return true;
+        return false;
+    });
 }
 
 // Without the columns in which no row has anything but zeros.

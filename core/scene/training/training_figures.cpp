@@ -29,13 +29,9 @@ Result<double> loss(const TrainedRun& run, const FigureName& name) {
     return run.loss[step.value()];
 }
 
-// The step after which the mean of five losses first is the target or less.
 Result<double> steps_to_target(const TrainedRun& run) {
     if (run.spec.target <= 0) return Diagnostic{"the run names no target=..."};
-    for (size_t i = 4; i < run.loss.size(); ++i) {
-        const double mean = (run.loss[i] + run.loss[i - 1] + run.loss[i - 2] + run.loss[i - 3] + run.loss[i - 4]) / 5;
-        if (mean <= run.spec.target) return static_cast<double>(i + 1);
-    }
+    if (const int64_t steps = steps_to_target_of(run); steps > 0) return static_cast<double>(steps);
     return Diagnostic{
         fmt::format("the run '{}' does not reach its target {} in {} steps", run.spec.name, run.spec.target, steps_of(run))};
 }
@@ -166,6 +162,14 @@ Result<double> cheaper_figure(const nn::Comparison& comparison, const FigureName
 }
 
 }  // namespace
+
+int64_t steps_to_target_of(const TrainedRun& run) {
+    for (size_t i = 4; i < run.loss.size() && run.spec.target > 0; ++i) {
+        const double mean = (run.loss[i] + run.loss[i - 1] + run.loss[i - 2] + run.loss[i - 3] + run.loss[i - 4]) / 5;
+        if (mean <= run.spec.target) return static_cast<int64_t>(i + 1);
+    }
+    return 0;
+}
 
 std::vector<FigureText> training_figures() {
     std::vector<FigureText> all = texts_of(run_rows);

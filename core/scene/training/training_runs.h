@@ -42,6 +42,8 @@ struct TrainedRun {
     int64_t parameters = 0;
     std::string text;  // what a language model writes after training; "" for others
 };
+// The step after which the mean of five losses first is the target or less; 0: none is, or it has no target.
+int64_t steps_to_target_of(const TrainedRun& run);
 struct TrainingRuns {
     std::vector<TrainedRun> runs;
     std::shared_ptr<const nn::StepRecord> step;  // of the first run, the last one

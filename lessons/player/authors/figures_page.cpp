@@ -49,6 +49,7 @@ constexpr LessonView views[] = {
     {"norms", "what batch norm makes of a channel's values, rank by rank and together"},
     {"rank_memory", "what lies in the memory of each rank"},
     {"mesh", "devices of a mesh and the parts that they hold"},
+    {"owners", "products on a mesh in their owners' colours, and what is moved between them"},
     {"network", "the links between nodes"},
     {"formats", "types of numbers: their bits, their range, and what a number becomes in each"},
     {"scores", "attention: a score and a share for each query and key, and one row tile by tile"},
@@ -62,6 +63,10 @@ constexpr LessonView views[] = {
     {"dials", "rotary positions: pairs of numbers as arrows that turn with their place"},
     {"slopes", "gradcheck by element: backward beside the measured slope, with the graph"},
     {"seeds", "accuracies of runs that differ by their seed, with their means"},
+    {"line_fit", "a line that learns: examples, misses and the cost by correction"},
+    {"batch_sizes", "runs of several batch sizes: steps against examples to the target"},
+    {"layer_rates", "how long each layer's weights and gradient are, with the accuracies by seed"},
+    {"valleys", "losses of one weight as curves, and what shifted data cost at their bottom"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };

@@ -11,6 +11,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/cluster/collective_trees.h"
 #include "app/gui/widgets/axis.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/network/network.h"
@@ -61,8 +62,8 @@ class CollectiveView final : public View {
         const double now = collective_time(session, *scene);
         const std::vector<ChunkState> state = board_.at(now);
         const bool wide = rest.w > 760;
-        const float matrix = wide ? std::floor(rest.w * 0.37f) : std::floor(rest.w * 0.5f);
-        const float circle = wide ? std::floor(rest.w * 0.26f) : 0;
+        const float matrix = wide ? std::floor(rest.w * (trees_.empty() ? 0.37f : 0.33f)) : std::floor(rest.w * 0.5f);
+        const float circle = wide ? std::floor(rest.w * (trees_.empty() ? 0.26f : 0.34f)) : 0;
         const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 58.0f);
         draw_matrix(ui, session, focus, shown, state, {rest.x, rest.y, matrix - 12, rest.h}, pitch);
         if (circle > 0) draw_ranks(ui, session, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
@@ -97,6 +98,7 @@ class CollectiveView final : public View {
             text += fmt::format("; the closed formula says {}", time_text(closed));
         text += "\n";
         text += ports_text(shown);
+        if (const std::string trees = trees_words(shown, trees_of(shown)); !trees.empty()) text += "  " + trees + "\n";
         CollectiveBoard board;
         board.adopt(shown);
         const double now = collective_time(session, scene);
@@ -112,6 +114,7 @@ class CollectiveView final : public View {
   private:
     std::shared_ptr<const scene::ClusterScene> seen_;
     CollectiveBoard board_;
+    std::vector<RankTree> trees_;  // empty: it does not go along trees
 
     static std::string ports_text(const scene::CollectiveShown& shown) {  // those that are not as fast as the link
         std::string text;
@@ -139,6 +142,7 @@ class CollectiveView final : public View {
         if (scene == seen_) return;
         seen_ = scene;
         board_.adopt(scene->collective);
+        trees_ = trees_of(scene->collective);
     }
 
     static void choose_algorithm(ControlRow& row, scene::CollectiveSetup& setup) {
@@ -402,10 +406,6 @@ class CollectiveView final : public View {
         return circle;
     }
 
-    struct MessageUnderWay {
-        const comm::Transfer* message;
-        float share;  // of its way
-    };
     static std::vector<MessageUnderWay> under_way(const scene::CollectiveShown& shown, double now) {
         std::vector<MessageUnderWay> moving;
         for (const comm::Transfer& message : shown.messages)
@@ -421,8 +421,19 @@ class CollectiveView final : public View {
         const scene::CollectiveShown& shown = scene.collective;
         const int n = shown.ranks();
         if (n < 2 || area.w < 90 || area.h < 80) return;
-        const RankCircle circle = place_circle(n, area);
         const std::vector<MessageUnderWay> moving = under_way(shown, now);
+        if (!trees_.empty() && area.h > 150) {
+            ui.text(area.x, area.y + 12, fmt::format("step {} of {}", board_.round_at(now), shown.rounds()),
+                    {.size = 13, .weight = 600, .width = area.w});
+            draw_rank_trees(ui, shown, trees_, moving, focus, {area.x, area.y + 22, area.w, area.h - 22 - 24},
+                            [&](int from, int to, const Rect& place) {
+                                // An edge may be in both trees.
+                                handle_cable(ui, session, shown, fmt::format("cable {} {} {:.0f}", from, to, place.y), from,
+                                             to, place);
+                            });
+            return;
+        }
+        const RankCircle circle = place_circle(n, area);
         draw_cables(ui, session, shown, circle, moving);
         for (int rank = 0; rank < n; ++rank) draw_rank(ui, shown, focus, circle, rank);
         for (const MessageUnderWay& message : moving)

@@ -305,7 +305,9 @@ class NetworkView final : public View {
 
     static std::string power_text(const scene::ClusterScene& scene) {
         const bool ran = trained(scene);
-        const auto gpu = model::gpu_named(ran ? std::string("h100") : scene.setup.memory.gpu);
+        const auto gpu = model::gpu_named(ran                               ? std::string("h100")
+                                          : scene.setup.network.gpu.empty() ? scene.setup.memory.gpu
+                                                                            : scene.setup.network.gpu);
         const double us = ran ? scene.training->end_us - scene.training->begin_us : scene.network.run.total_us;
         const int ranks = ran ? scene.training->mesh.ranks() : scene.setup.network.ranks;
         if (!gpu.ok() || us <= 0) return {};
@@ -441,7 +443,11 @@ class NetworkView final : public View {
         draw_cables(ui, places);
         if (now >= 0) draw_messages(ui, scene, network, places, now);
         const float half = std::clamp(area.w / static_cast<float>(std::max(1, network.ranks())) / 2 - 1.5f, 2.0f, 16.0f);
-        for (size_t i = 0; i < network.nodes.size() && i < 400; ++i) draw_node(ui, focus, network, i, places[i], half);
+        std::map<float, int> across;  // by height: how many nodes stand there
+        for (const Point& place : places) ++across[place.y];
+        for (size_t i = 0; i < network.nodes.size() && i < 400; ++i)
+            draw_node(ui, focus, network, i, places[i], half,
+                      area.w / static_cast<float>(std::max(1, across[places[i].y])) / 2 - 2);
     }
 
     static void draw_machine_legend(Ui& ui, const Rect& whole) {
@@ -493,16 +499,18 @@ class NetworkView final : public View {
         }
     }
 
-    void draw_node(Ui& ui, Focus& focus, const comm::Network& network, size_t i, Point place, float half) const {
+    void draw_node(Ui& ui, Focus& focus, const comm::Network& network, size_t i, Point place, float half, float room) const {
         const Theme& theme = *ui.theme;
         const bool rank = !network.nodes[i].is_switch, picked = rank && focus.rank == static_cast<int32_t>(i);
-        const Point half_size =
-            rank ? Point{half, std::min(half, 10.0f)} : Point{std::clamp(half * 1.6f, 10.0f, 30.0f), 9.0f};
+        const std::string name = rank ? std::to_string(i) : network.nodes[i].name;
+        const float wanted =
+            ui.text_width(name, {.size = 12}) / 2 + 7;  // a switch is as wide as its name where there is room
+        const Point half_size = rank ? Point{half, std::min(half, 10.0f)}
+                                     : Point{std::max(4.0f, std::min(std::max(10.0f, wanted), room)), 10.0f};
         const Rect box{place.x - half_size.x, place.y - half_size.y, 2 * half_size.x, 2 * half_size.y};
         const float round = rank ? 0.0f : 4.0f;
         ui.rect(box, rank ? theme.selected : theme.panel2, round);
         ui.frame(box, picked ? theme.ink : rank ? theme.accent : theme.ink3, picked ? 2.0f : 1.0f, round);
-        const std::string name = rank ? std::to_string(i) : network.nodes[i].name;
         if (ui.text_width(name, {.size = 12}) + 4 <= box.w && box.h >= 14)
             ui.text(place.x, place.y + 4.5f, name, {.size = 12, .align = Align::center});
         if (ui.hovered(box)) ui.tooltip(tip_of(network, static_cast<int>(i)));

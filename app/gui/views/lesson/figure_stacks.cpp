@@ -37,6 +37,11 @@ constexpr PartLook part_looks[] = {{"weights", data::sky, Hatch::solid},
                                    {"bubble", data::grey, Hatch::diagonal},
                                    {"computing", data::green, Hatch::solid},
                                    {"gradients on their way", data::purple, Hatch::diagonal},
+                                   {"sent: gradients", data::green, Hatch::horizontal},
+                                   {"sent: parameters", data::sky, Hatch::solid},
+                                   {"sent: activations", data::orange, Hatch::dots},
+                                   {"sent: losses", data::purple, Hatch::diagonal},
+                                   {"sent: norms", data::yellow, Hatch::vertical},
                                    {"everything else", data::grey, Hatch::dots}};
 
 const PartLook& look_of_part(const std::string& part) {
