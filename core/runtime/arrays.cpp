@@ -84,6 +84,7 @@ Array* Runtime::add_array(const ArrayShape& shape, uint32_t levels) {
     array->shape = shape;
     array->texels = laid_out(shape);
     array->texels.levels = levels;
+    array->texels.array = true;
     array->texels.address = allocate(array->texels.bytes(), MemoryKind::array, "array");
     array->texels.name = find(array->texels.address)->name;
     Array* const handle = array.get();

@@ -545,6 +545,18 @@ TEST_CASE("code that is longer than the instruction caches is told, and a short 
     }
 }
 
+TEST_CASE("code that a warp alone goes through once is told as that, and what it gains where it is there is simulated") {
+    const KernelRun run = run_of("rtx3090", long_loop(800), {1}, {32}, "zi", {1}, 32);
+    const Verdict verdict = verdict_of(run, {.what_if_all = true});
+    const Finding* const found = finding_of(verdict, "instruction-cache");
+    REQUIRE(found != nullptr);
+    INFO(found->sentence << " " << found->gain);
+    CHECK(found->sentence.find("runs once") != std::string::npos);
+    CHECK(found->sentence.find("does not fit") == std::string::npos);
+    CHECK(found->simulated);
+    CHECK(found->gain > 0.15);
+}
+
 TEST_CASE("a stride that has a name is told from records, and one address from several") {
     const auto told = [](const KernelRun& run, std::string_view rule) -> Finding {
         for (const Finding& finding : verdict_of(run, {.what_if_none = true}).findings)

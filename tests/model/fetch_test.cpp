@@ -75,6 +75,38 @@ TEST_CASE("a loop that fits the sub-core's cache waits for its code once, a long
     CHECK(many <= few + 10 * (on.l2_latency + 2 * held));
 }
 
+TEST_CASE("straight code waits for L2 where a warp goes through it alone, and for nothing where it is there already") {
+    // Independent instructions of the FP32 lanes, of which these GPUs take one a cycle.
+    Builder b;
+    b.program.registers_per_thread = 16;
+    const int32_t from = b.r32();
+    int32_t to[8];
+    for (int32_t& d : to) d = b.r32();
+    for (uint32_t i = 0; i < 3000; ++i)
+        b.lanes(simt::test::add32, Type::f32, to[i % 8], from, b.word(1)).opcode = &opcode(Unit::fma);
+    b.exit();
+    const Program program = finished(b.program);
+    for (const char* name : {"rtx3090", "rtx4090", "h100"}) {
+        CAPTURE(name);
+        const GpuSpec on = gpu(name);
+        const auto straight = [&](bool fetched) {
+            simt::Memory memory;
+            TimedOptions options;
+            options.ideal.fetched = fetched;
+            return launch(on, program, simt::test::config_of({1}, {32}, {}), memory, options);
+        };
+        const TimedResult comes = straight(false), there = straight(true);
+        // So many lines are under way at most: L2's latency for each of these stretches.
+        const double lines = 3000.0 * on.instruction_bytes / 128;
+        CHECK(static_cast<double>(comes.cycles) > lines / (on.code_prefetch + 1) * on.l2_latency);
+        CHECK(waited(there, StallReason::no_instruction) == 0);
+        CHECK(static_cast<double>(waited(comes, StallReason::no_instruction)) > 0.3 * static_cast<double>(comes.cycles));
+        // Nothing else changes: what is gained is what was waited.
+        CHECK(comes.cycles - there.cycles ==
+              Approx(static_cast<double>(waited(comes, StallReason::no_instruction))).epsilon(0.05));
+    }
+}
+
 TEST_CASE("blocks start one after the other at the block scheduler's rate, each after its start-up") {
     for (const char* name : {"v100", "teaching:4"}) {
         const GpuSpec on = gpu(name);

@@ -74,6 +74,40 @@ TEST_CASE("a chain of dependent instructions takes the spec's latency each, on e
     CHECK(run_chain(gpu("p100"), Unit::fma, Type::f32, n).cycles == first_issue(gpu("p100")) + 99 * 6 + 2);
 }
 
+TEST_CASE("doubles' divisions and roots take their FP64 instructions, rough reciprocals one of the special function unit") {
+    const GpuSpec on = gpu("v100");
+    const auto cycles = [&](const std::string& step, int steps, uint32_t threads) {
+        std::string text =
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n.reg .f64 %d<3>;\n"
+            "mov.f64 %d1, 0d3FF8000000000000;\nmov.f64 %d2, %d1;\n";
+        for (int i = 0; i < steps; ++i) text += step;
+        const auto program = ptx::decode(ptx::parse(text + "ret;\n}\n", "chain.ptx").value(), "k").value();
+        simt::Memory memory;
+        return static_cast<double>(launch(on, *program, config_of({1}, {threads}), memory).cycles);
+    };
+    const auto a_step = [&](const std::string& step, uint32_t threads) {
+        return (cycles(step, 40, threads) - cycles(step, 20, threads)) / 20;
+    };
+    struct Row {
+        const char* step;
+        double latency, fp64;  // of a warp; FP64 instructions, of four cycles each
+    };
+    const Row rows[] = {{"div.rn.f64 %d1, %d1, %d2;\n", 104, 8},
+                        {"sqrt.rn.f64 %d1, %d1;\n", 93, 8},
+                        {"rcp.rn.f64 %d1, %d1;\n", 80, 5},
+                        {"rsqrt.approx.f64 %d1, %d1;\n", 69, 5},
+                        {"rcp.approx.ftz.f64 %d1, %d1;\n", double(on.sfu_latency), 0},
+                        {"rsqrt.approx.ftz.f64 %d1, %d1;\n", double(on.sfu_latency), 0}};
+    for (const Row& row : rows) {
+        CAPTURE(row.step);
+        CHECK(a_step(row.step, 32) == Approx(row.latency).margin(1));
+        // With 8 warps on a sub-core the pipe is the pace of sequences.
+        const double pipe = row.fp64 > 0 ? row.fp64 * 32 / on.fp64_lanes : 32 / double(on.sfu_lanes);
+        if (row.fp64 > 0) CHECK(a_step(row.step, 1024) / 8 == Approx(pipe).epsilon(0.1));
+        CHECK(a_step(row.step, 1024) >= 8 * pipe - 1);
+    }
+}
+
 TEST_CASE("a pointer chase takes DRAM's latency at first and L1's when it comes round again, on every GPU") {
     constexpr uint32_t n = 16;
     for (const GpuSpec& on : gpus()) {

@@ -28,6 +28,7 @@ GpuSpec plain(uint32_t copy_engines = 2) {
     gpu.pinned_gb_per_second.value = 1;
     gpu.pageable_gb_per_second.value = 0.5;
     gpu.copy_engines.value = copy_engines;
+    gpu.copy_beside_share.value = 1;
     return gpu;
 }
 
@@ -300,15 +301,51 @@ TEST_CASE("calls take the host's time, and a launch its latency, once") {
     CHECK(tiny.operations[1].cause == -1);
 }
 
-TEST_CASE(
-    "NVLink carries half of its figure each way, PCI Express what its row says, and neither direction slows the other") {
+TEST_CASE("NVLink carries half of its figure each way, PCI Express what its row says, less while both go") {
     GpuSpec gpu = gpu_named("v100").value();
     gpu.copy_latency_us.value = gpu.copy_back_latency_us.value = gpu.launch_us.value = 0;
     HostProgram one = program({in(1), out(2)});
     for (HostOperation& o : one.operations) o.bytes = 150'000'000;
-    CHECK(schedule(gpu, one).total_us == Approx(150e6 / 12.5e3));
+    CHECK(schedule(gpu, one).total_us == Approx(150e6 / 12.5e3 / 0.91));
     one.link = HostLink::nvlink;
     CHECK(schedule(gpu, one).total_us == Approx(150e6 / 150e3));
+}
+
+TEST_CASE("copies of both directions slow each other as long as both are under way, and take turns at one engine") {
+    GpuSpec gpu = plain();
+    gpu.copy_beside_share.value = 0.8;
+    const auto ends = [&](const std::vector<HostOperation>& operations) {
+        const Schedule s = schedule(gpu, program(operations));
+        std::vector<double> times;
+        for (const OperationTime& one : s.operations) times.push_back(one.end_us);
+        return times;
+    };
+    // 12 us alone beside 8 us: 10 us together, of which the longer one has done 8, and 4 more alone.
+    CHECK(ends({in(1, 12), out(2, 8)})[1] == Approx(10));
+    CHECK(ends({in(1, 12), out(2, 8)})[0] == Approx(14));
+    // One that begins later slows the rest of the first: 2 us of the host's work, then 8 us at 0.8 for 6.4, and 3.6 alone.
+    HostOperation work = simple(HostVerb::work, 0);
+    work.us = 2;
+    const std::vector<double> later = ends({in(1, 12), work, out(2, 6.4)});
+    CHECK(later[2] == Approx(10));
+    CHECK(later[0] == Approx(13.6));
+    // Copies within the GPU take nothing of the link.
+    gpu.copy_engines.value = 2;
+    CHECK(ends({copy(HostVerb::copy_within, 1, 12), out(2, 8)})[1] == Approx(8));
+    // With one engine there is nothing to share.
+    gpu.copy_engines.value = 1;
+    CHECK(ends({in(1, 12), out(2, 8)})[1] == Approx(20));
+}
+
+TEST_CASE("32 MiB each way on an H200 take what was measured") {
+    const GpuSpec gpu = gpu_named("h200").value();
+    HostProgram both = program({in(1), out(2)});
+    for (HostOperation& o : both.operations) o.bytes = 32 << 20;
+    for (const OperationTime& one : schedule(gpu, both).operations)
+        CHECK(one.end_us - one.begin_us == Approx(672).epsilon(0.02));  // measured in assets/silicon, 10 % more than alone
+    both.operations.pop_back();
+    const OperationTime alone = schedule(gpu, both).operations[0];
+    CHECK(alone.end_us - alone.begin_us == Approx(610.4).epsilon(0.02));
 }
 
 TEST_CASE("the critical path leads from the first call to what ends last, each step waiting for the one before") {

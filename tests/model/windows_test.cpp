@@ -2,12 +2,17 @@
 // kernel's addresses say.
 #include "core/model/metrics/windows.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <set>
 
 #include "core/model/memory/coalescer.h"
 #include "core/model/metrics/doubling_windows.h"
+#include "core/ptx/ptx.h"
+#include "core/trace/machine_trace.h"
 #include "tests/catch.h"
 #include "tests/model/cases.h"
 
@@ -142,6 +147,72 @@ TEST_CASE("the windows of a launch sum exactly to its counters, whatever the pro
             INFO(whole.metrics[i].name);
             CHECK(whole.metrics[i].name == result.metrics[i].name);
             CHECK(whole.metrics[i].value == result.metrics[i].value);
+        }
+    }
+}
+
+TEST_CASE("nothing is busier than all of its time; of L2 no window and no slice is either") {
+    const auto program = [](std::string_view what) {
+        const std::string text = fmt::format(R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 p)
+{{
+    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .f64 %d<8>; .reg .b64 %rd<8>; .reg .f32 %f<4>;
+    .shared .align 4 .b8 words[32768];
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;
+    mad.lo.u32 %r1, %r2, %r3, %r1;
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;
+    mov.u32 %r4, 16; mov.u32 %r6, %tid.x; shl.b32 %r6, %r6, 7; and.b32 %r6, %r6, 32767; mov.u32 %r7, words; add.u32 %r6, %r6, %r7;
+    cvt.rn.f64.u32 %d1, %r1;
+again:
+    {}
+    add.u64 %rd3, %rd3, 131072;
+    add.u32 %r4, %r4, 4294967295;
+    setp.ne.u32 %p1, %r4, 0;
+    @%p1 bra again;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}}
+)",
+                                             what);
+        return ptx::decode(ptx::parse(text, "busy.ptx").value(), "k").value();
+    };
+    for (const std::string_view what :
+         {"st.global.u32 [%rd3], %r1;", "ld.global.u32 %r5, [%rd3];", "red.global.add.u32 [%rd3], %r1;",
+          "st.global.u8 [%rd3], %r1;", "fma.rn.f64 %d1, %d1, %d1, %d1;", "st.shared.u32 [%r6], %r1;"}) {
+        for (const char* on : {"v100", "rtx3090", "a100", "h100"}) {
+            CAPTURE(what, on);
+            KernelRun run;
+            run.gpu = gpu(on);
+            run.program = program(what);
+            simt::Memory memory;
+            const uint64_t words = memory.allocate(18 * 131072, "words");
+            memory.write(words, 18 * 131072);
+            run.config = config_of({128}, {256}, {});
+            run.config.parameters.resize(8);
+            std::memcpy(run.config.parameters.data(), &words, 8);
+            TimedOptions options;
+            options.machine = true;
+            run.result = launch(run.gpu, *run.program, run.config, memory, options);
+            REQUIRE_FALSE(run.result.fault);
+            for (const Metric& metric : run.result.metrics) {
+                CAPTURE(metric.name);
+                if (metric.name.ends_with("_throughput")) CHECK(metric.value <= 100.0001);
+            }
+            const int64_t length = run.result.windows.length;
+            REQUIRE(length > 0);
+            REQUIRE(run.result.trace.machine != nullptr);
+            for (int64_t begin = 0; begin < run.result.cycles; begin += length) {
+                for (const Metric& metric : metrics_between(run, begin, begin + length).metrics) {
+                    CAPTURE(begin);
+                    if (metric.name == "l2_throughput") CHECK(metric.value <= 100.0001);
+                }
+                const MemoryTraffic traffic = traffic_between(run, begin, begin + length);
+                for (const char* name : {"l1_from_l2", "l1_to_l2"}) CHECK(traffic.link(name)->percent_of_peak <= 100.0001);
+            }
+            for (const float busy : run.result.trace.machine->queues.busy) CHECK((busy >= 0 && busy <= 1.0f));
         }
     }
 }

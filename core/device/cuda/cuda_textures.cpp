@@ -8,11 +8,11 @@ namespace {
 
 using simt::Texture;
 
-constexpr int memory_of_device = 2, memory_of_array = 3;             // CUmemorytype
-constexpr unsigned layered = 1, surface = 2, cube = 4;               // CUDA_ARRAY3D_...
-constexpr unsigned read_as_integer = 1, normalized_coordinates = 2;  // CU_TRSF_...
-constexpr int formats[] = {1, 8, 2, 9, 3, 10, 0x10, 0x20};           // CUarray_format by Texture::Element
-constexpr int modes[] = {0, 2, 1, 3};                                // CUaddress_mode by Texture::Mode
+constexpr int memory_of_device = 2, memory_of_array = 3;                             // CUmemorytype
+constexpr unsigned layered = 1, surface = 2, cube = 4;                               // CUDA_ARRAY3D_...
+constexpr unsigned read_as_integer = 1, normalized_coordinates = 2, from_srgb = 16;  // CU_TRSF_...
+constexpr int formats[] = {1, 8, 2, 9, 3, 10, 0x10, 0x20};                           // CUarray_format by Texture::Element
+constexpr int modes[] = {0, 2, 1, 3};                                                // CUaddress_mode by Texture::Mode
 
 bool has_rows(const Texture& t) {
     return t.shape != Texture::Shape::d1 && t.shape != Texture::Shape::d1_layered;
@@ -37,6 +37,7 @@ CudaSampling sampling_of(const Texture& t) {
     sampling.filter = t.linear;
     if (t.element < Texture::Element::f16 && !t.normalized_float) sampling.flags |= read_as_integer;
     if (t.normalized) sampling.flags |= normalized_coordinates;
+    if (t.srgb) sampling.flags |= from_srgb;
     std::copy(std::begin(t.border), std::end(t.border), sampling.border);
     return sampling;
 }

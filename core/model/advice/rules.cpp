@@ -63,7 +63,7 @@ const Rule table[] = {
     {{"long-functions", "Long math functions", "40 % of the warps' cycles and 20 % of the issue slots", ours},
      find_functions},
     {{"conversions", "Conversions", "40 % of the time of their pipe", ours}, nullptr},
-    {{"instruction-cache", "The code does not fit the instruction cache", "15 % of the warps' cycles", ours}, find_code},
+    {{"instruction-cache", "The code is not in the instruction cache", "15 % of the warps' cycles", ours}, find_code},
     {{"idle-tensor-cores", "Tensor cores idle in a product",
       "30 % of the instructions are multiply-adds; or 10 %, of two factors from shared memory", ours},
      find_idle_tensor_cores},

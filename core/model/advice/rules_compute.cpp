@@ -322,13 +322,24 @@ void find_code(const Facts& facts, Findings& findings) {
     const double waits = facts.share(StallReason::no_instruction);
     if (waits < 0.15 || facts.result.cycles < 6000) return;  // a short launch always waits for its first instructions
     Finding finding = finding_at(facts, "instruction-cache", facts.longest_wait(StallReason::no_instruction));
+    // What no scheduler runs twice cannot be in a cache, whatever that holds.
+    uint64_t once = 0, all = 0;
+    for (const InstructionCounters& c : facts.result.instructions) {
+        const uint64_t waited = c.stalls[static_cast<size_t>(StallReason::no_instruction)];
+        all += waited;
+        if (c.issues <= uint64_t{facts.run.gpu.sms} * facts.run.gpu.sub_cores) once += waited;
+    }
+    const bool first_time = 2 * once > all;
     finding.sentence = fmt::format(
-        "Warps wait for their next instruction in {:.0f} % of their cycles: the code that runs does not "
-        "fit the nearest instruction caches.",
-        100 * waits);
+        "Warps wait for their next instruction in {:.0f} % of their cycles: {}.", 100 * waits,
+        first_time ? "most of the code runs once, and comes from L2 more slowly than a warp alone goes through it"
+                   : "the code that runs does not fit the nearest instruction caches");
     finding.evidence = fmt::format("stall_no_instruction {:.3g} %, normal below 15 %; {} PTX instructions", 100 * waits,
                                    facts.program.instructions.size());
-    finding.change = "Unroll less (#pragma unroll 4), and let all warps of a block run the same code at the same time.";
+    finding.change =
+        first_time ? "Unroll less (#pragma unroll 4): what a loop runs again is in the cache. More warps on a scheduler go "
+                     "through the same code in one another's waits."
+                   : "Unroll less (#pragma unroll 4), and let all warps of a block run the same code at the same time.";
     finding.what_if = "fetched";
     finding.gain = waits * (1 - facts.busiest());
     findings.push_back(finding);

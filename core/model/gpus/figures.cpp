@@ -102,6 +102,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(copy_latency_us, "start of a copy to the GPU", "us"),
         FIGURE(copy_back_latency_us, "start of a copy from the GPU", "us"),
         FIGURE(copy_within_latency_us, "start of a copy within the GPU", "us"),
+        FIGURE(copy_beside_share, "a copy's speed while another goes the other way", "of 1"),
         FIGURE(call_us, "host time of a call that starts nothing", "us"),
         FIGURE(allocate_us, "host time of an allocation", "us"),
         FIGURE(copy_engines, "copy engines", ""),

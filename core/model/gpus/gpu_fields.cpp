@@ -120,6 +120,7 @@ const std::vector<GpuField> fields = {
     {"copy_latency_us", &GpuSpec::copy_latency_us, 0, 1000000, "", false},
     {"copy_back_latency_us", &GpuSpec::copy_back_latency_us, 0, 1000000, "", false},
     {"copy_within_latency_us", &GpuSpec::copy_within_latency_us, 0, 1000000, "", false},
+    {"copy_beside_share", &GpuSpec::copy_beside_share, 0.01, 1, "a copy goes on beside one the other way", false},
     {"call_us", &GpuSpec::call_us, 0, 1000000, "", false},
     {"allocate_us", &GpuSpec::allocate_us, 0, 1000000, "", false},
     {"copy_engines", &GpuSpec::copy_engines, 1, 64, "copies need an engine", false},

@@ -115,6 +115,7 @@ struct GpuSpec {
     Figure nvlink_gb_per_second;                          // both directions together; 0: none
     Figure copy_latency_us, copy_back_latency_us;         // before the first byte: of a copy to the GPU, and from it
     Figure copy_within_latency_us;                        // of a copy from its memory to its memory
+    Figure copy_beside_share;     // of its speed alone, a copy over PCI Express while another goes the other way
     Figure call_us, allocate_us;  // host time of a call that starts nothing (record, wait, free); of an allocation
     Count copy_engines;           // 1: copies in both directions share it
     Count connections;            // hardware queues between host and GPU, at most; 1 before Hyper-Q

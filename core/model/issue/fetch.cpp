@@ -15,6 +15,7 @@ int64_t Sm::line_from_l1(uint32_t line, int64_t now) {
 }
 
 int64_t Sm::fetch(SubCore& core, uint32_t pc, int64_t now) {
+    if (state_.memory->ideal().fetched) return now;
     const uint32_t line = pc >> state_.code_shift, last = last_pc_ >> state_.code_shift;
     const int64_t* const here = core.code.find(line);
     const int64_t arrives = here != nullptr ? *here : line_from_l1(line, now);

@@ -132,7 +132,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     const uint32_t fp64_interval = interval_of(gpu.fp64_lanes);
     for (const ptx::Sequence& steps : facts.sequences) {
         if (steps.bytes != (type == Class::int64 || type == Class::f64 ? 8 : 4)) continue;
-        if (steps.approximate != in.approximate || !options.sequences) continue;
+        if (steps.approximate != in.approximate || !options.sequences || (type == Class::f64 && unit == Unit::xu)) continue;
         t.latency = steps.latency * gpu.fp32_latency / 4;
         t.interval = steps.interval * (type == Class::f64 ? fp64_interval : 2 * interval_of(gpu.fp32_lanes)) / 4;
         t.latency = std::max(t.latency, t.interval);
@@ -160,6 +160,10 @@ bool is_half(Type type) {
 // these by counting cycles, as for all of the ordinary lanes, and for I2F and its like by a scoreboard.
 Unit unit_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, std::string_view text) {
     if (in.opcode == nullptr) return Unit::alu;
+    // rcp and rsqrt.approx.ftz.f64 are MUFU.RCP64H and MUFU.RSQ64H, of the upper word alone.
+    if (in.type == Type::f64 && in.approximate && text.find(".ftz") != std::string_view::npos &&
+        (in.opcode->name == "rcp" || in.opcode->name == "rsqrt"))
+        return Unit::xu;
     const uint32_t compute = gpu.compute.number;
     if (in.opcode->name != "cvt" || in.opcode->unit != Unit::xu || gpu.folds_ptx == 0 || compute < 70)
         return in.opcode->unit;

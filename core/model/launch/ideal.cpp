@@ -33,10 +33,6 @@ GpuSpec idealised(const GpuSpec& gpu, const Idealised& ideal) {
     }
     if (ideal.all_warps) give_all_warps_room(changed);
     if (ideal.no_latency) answer_at_once(changed);
-    if (ideal.fetched) {
-        changed.l0_code_bytes.value = changed.l1_code_bytes.value = plenty;
-        changed.l1_code_latency.value = 1;
-    }
     return changed;
 }
 

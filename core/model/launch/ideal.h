@@ -22,8 +22,8 @@ struct Idealised {
     bool operator==(const Idealised&) const = default;
 };
 
-// The GPU with those of the figures changed that are the GPU's: `fp32`, `fast_math`, `all_warps`, `no_latency`, `fetched`.
-// The others are done in core/model/memory and in make_timing().
+// The GPU with those of the figures changed that are the GPU's: `fp32`, `fast_math`, `all_warps`, `no_latency`.
+// The others are done in core/model/memory, in make_timing() and in Sm::fetch.
 GpuSpec idealised(const GpuSpec& gpu, const Idealised& ideal);
 
 }  // namespace lockstep::model

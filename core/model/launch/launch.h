@@ -69,6 +69,7 @@ struct CycleTotals {                           // all SMs
     int64_t issue_cycles = 0;                  // of those in which they issued
     int64_t issued = 0;                        // warp instructions that took an issue slot
     uint64_t dram_read = 0, dram_written = 0;  // bytes
+    uint64_t l2_reads = 0, l2_writes = 0;      // ticks in which slices of L2 take sectors; atomics are writes
 
     CycleTotals& operator+=(const CycleTotals&);
 };
@@ -88,7 +89,7 @@ struct Windows {
     int64_t length = 0;
     uint32_t instructions = 0;
     PackedCounters counters;          // by the cycle of the issue
-    std::vector<CycleTotals> totals;  // [window]; DRAM: by the cycle in which its channel takes the request
+    std::vector<CycleTotals> totals;  // [window]; DRAM and L2: by the cycle in which channel or slice takes the request
 };
 
 class Checkpoints;  // checkpoint.h

@@ -292,6 +292,8 @@ Counted Machine::counted() const {
     counted.thread_instructions = state_.thread_instructions;
     counted.totals.dram_read = memory_.dram().bytes_read;
     counted.totals.dram_written = memory_.dram().bytes_written;
+    counted.totals.l2_reads = memory_.taken.l2_reads;
+    counted.totals.l2_writes = memory_.taken.l2_writes;
     for (const auto& sm : sms_) {
         const Sm::Totals t = sm->totals();
         counted.totals.issue_cycles += t.issue_cycles;
@@ -347,9 +349,10 @@ TimedResult Machine::finish() {
     describe(recorder_.trace);
     result_.checkpoints = std::move(checkpoints_);
     result_.trace = recorder_.finish(result_.cycles, faulted_at_ >= 0);
-    result_.instructions = windows_.finish(state_.last_cycle, memory_.dram().windows, result_.windows);
-
     LaunchTotals& totals = result_.totals;
+    const DoublingWindows<CycleTotals> l2 = memory_.taken_until(state_.last_cycle);
+    for (uint64_t w = 0; w < l2.count(); ++w) totals += *l2.row(w);
+    result_.instructions = windows_.finish(state_.last_cycle, memory_.dram().windows, l2, result_.windows);
     totals.cycles = state_.last_cycle;
     totals.blocks_per_sm = state_.blocks_per_sm;
     totals.dram_read = memory_.dram().bytes_read;

@@ -39,7 +39,6 @@ std::vector<float> columns_of(DoublingWindows<uint64_t> sums, uint32_t row, uint
 MachineLog::MachineLog(const GpuSpec& gpu, uint32_t traced_sm, const Limits& limits)
     : limits_(limits),
       traced_(traced_sm),
-      sector_ticks_(ticks_of(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle)),
       issues_(gpu.sms),
       waiting_(gpu.dram_channels, most_columns, first_column_bits),
       busy_(gpu.l2_slices, most_columns, first_column_bits),
@@ -101,10 +100,8 @@ void MachineLog::hit(const Asker& asker, uint64_t line, uint32_t wanted, Ticks s
 }
 
 void MachineLog::request(const Asker& asker, uint64_t line, const RequestWay& way, const Served& served) {
-    // Atomics go one by one at their slice: what they wait for, less the wait in front of it, is what they take.
-    const Ticks one_by_one = way.kind == RequestKind::atomic ? served.queued - (served.taken - way.left) + ticks_a_cycle : 0;
-    const Ticks takes = std::max(bits_in(way.wanted) * sector_ticks_, one_by_one);
-    if (served.slice < trace_.slices) spread_over(busy_, served.slice, served.taken, served.taken + takes);
+    // Its turn, not when it comes: of several that come late the turns lie one behind the other.
+    if (served.slice < trace_.slices) spread_over(busy_, served.slice, served.turn, served.turn + served.takes);
     const bool to_dram = served.dram_read != 0 && served.channel < trace_.channels;
     if (to_dram) {
         spread_over(waiting_, served.channel, served.taken, served.sent);
@@ -168,6 +165,19 @@ MachineTrace MachineLog::finish(int64_t cycles, int64_t first_issue, size_t issu
     constexpr double a_tick = 1.0 / ticks_a_cycle;
     queues.waiting = columns_of(waiting_, queues.channels, shift, queues.columns, cycles, a_tick);
     queues.busy = columns_of(busy_, queues.slices, shift, queues.columns, cycles, a_tick);
+    // A read that counts as issued earlier than it was has time in which its slice was idle, somewhere in front of it: what
+    // is too much for a column belongs to the next one, and what comes behind the last cycle to none.
+    for (uint32_t slice = 0; slice < queues.slices; ++slice) {
+        float over = 0;  // cycles
+        for (uint32_t column = 0; column < queues.columns; ++column) {
+            float& busy = queues.busy[size_t{column} * queues.slices + slice];
+            const auto length =
+                static_cast<float>(std::min(queues.cycles_a_column, cycles - int64_t{column} * queues.cycles_a_column));
+            busy += over / length;
+            over = std::max(0.0f, busy - 1) * length;
+            busy = std::min(busy, 1.0f);
+        }
+    }
     queues.reads = columns_of(reads_, queues.channels, shift, queues.columns, cycles, 1);
     return trace;
 }

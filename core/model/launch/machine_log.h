@@ -55,7 +55,6 @@ class MachineLog {
     Limits limits_;
     uint32_t traced_;
     MachineTrace trace_;  // what is known from the beginning
-    Ticks sector_ticks_;
     std::vector<RequestRecord> own_, others_;
     uint64_t every_ = 1, seen_ = 0;
     int64_t own_until_ = INT64_MAX;

@@ -81,8 +81,39 @@ L2State l2_from(const GpuSpec& gpu, std::span<const uint64_t> packed) {
     return state;
 }
 
-Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, Ticks early) {
-    return std::max(sent, slice_[slice_of_(line)].take(since, takes, early));
+MemorySystem::Entry MemorySystem::enter(uint64_t line, uint32_t wanted, uint64_t CycleTotals::*as, Ticks since, Ticks sent,
+                                        Ticks takes, Ticks early) {
+    const Ticks turn = slice_[slice_of_(line)].take(since, takes, early);
+    const Ticks end = turn + bits_in(wanted) * sector_ticks_;
+    taken.*as += static_cast<uint64_t>(end - turn);
+    for (Ticks from = std::max<Ticks>(turn, 0); from < end;) {
+        CycleTotals* const window = windows_.at(from >> tick_bits);
+        const Ticks to = std::min(end, ticks_of(windows_.border(from >> tick_bits)));
+        window->*as += static_cast<uint64_t>(to - from);
+        from = to;
+    }
+    return {std::max(sent, turn), turn, takes};
+}
+
+DoublingWindows<CycleTotals> MemorySystem::taken_until(int64_t cycles) const {
+    DoublingWindows<CycleTotals> windows = windows_;
+    windows.at(std::max<int64_t>(0, cycles - 1));
+    const int64_t length = windows.border(0);
+    windows.fit(static_cast<uint64_t>(std::max<int64_t>(1, (cycles + length - 1) / length)));
+    // Reads that count as issued earlier than they were lie in time that was idle somewhere in front of them: what is too
+    // much for a window belongs to the next one.
+    CycleTotals over;
+    for (int64_t begin = 0; begin < cycles; begin += length) {
+        CycleTotals& window = *windows.at(begin);
+        window += over;
+        const auto room = static_cast<uint64_t>(ticks_of(std::min(length, cycles - begin)) * slices_);
+        over = {};
+        over.l2_reads = window.l2_reads - std::min(window.l2_reads, room);
+        window.l2_reads -= over.l2_reads;
+        over.l2_writes = window.l2_writes - std::min(window.l2_writes, room - window.l2_reads);
+        window.l2_writes -= over.l2_writes;
+    }
+    return windows;
 }
 
 Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since) {
@@ -119,9 +150,10 @@ Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_sinc
     return here ? 0 : far_;
 }
 
-Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, Ticks begin, uint32_t half,
+Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, const Entry& entered, uint32_t half,
                            bool keeps_copy, Ticks early) {
-    Served served;
+    Ticks begin = entered.begin;
+    Served served{.turn = entered.turn, .takes = entered.takes};
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
     if (ideal_.l2_hits && (wanted & ~uint32_t{entry.present}) != 0) entry.arrive(wanted & ~uint32_t{entry.present}, 0);
@@ -159,15 +191,17 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
 }
 
 Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, uint32_t half, Ticks early) {
-    const Ticks begin = enter(line, since, sent, bits_in(wanted) * sector_ticks_, early);
-    return fetch(line, wanted, since, sent, begin, half, true, early);
+    const Ticks takes = bits_in(wanted) * sector_ticks_;
+    return fetch(line, wanted, since, sent, enter(line, wanted, &CycleTotals::l2_reads, since, sent, takes, early), half,
+                 true, early);
 }
 
 Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half, uint32_t words) {
     const uint32_t partly = partial_bytes_ == 32 || words == all_words ? 0 : bits_in(written & ~whole_sectors(words));
     const Ticks takes = (bits_in(written) - partly) * sector_ticks_ + partly * std::max(sector_ticks_, merge_ticks);
-    Ticks begin = enter(line, since, sent, takes);
-    Served served;
+    const Entry entered = enter(line, written, &CycleTotals::l2_writes, since, sent, takes);
+    Ticks begin = entered.begin;
+    Served served{.turn = entered.turn, .takes = entered.takes};
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
     served.taken = served.sent = begin;
@@ -189,8 +223,10 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
 
 Served MemorySystem::atomic(uint64_t line, uint32_t touched, Ticks busy, Ticks since, Ticks sent, uint32_t half) {
     const Ticks takes = std::max(busy, bits_in(touched) * sector_ticks_);
-    const Ticks begin = enter(ideal_.spread_atomics ? spread_++ : line, since, sent, takes);
-    Served served = fetch(line, touched, since, sent, begin, half, false);
+    const Entry entered =
+        enter(ideal_.spread_atomics ? spread_++ : line, touched, &CycleTotals::l2_writes, since, sent, takes);
+    const Ticks begin = entered.begin;
+    Served served = fetch(line, touched, since, sent, entered, half, false);
     served.queued = begin - sent + takes - std::min(takes, ticks_a_cycle);
     if (Cache::Line* entry = l2_.find(line)) {
         entry->dirty = static_cast<uint8_t>(entry->dirty | touched);

@@ -16,6 +16,7 @@
 #include "core/model/memory/cache.h"
 #include "core/model/memory/dram.h"
 #include "core/model/memory/turn.h"
+#include "core/model/metrics/doubling_windows.h"
 #include "core/trace/kernel_trace.h"
 
 namespace lockstep::model {
@@ -36,6 +37,7 @@ struct Served {
     uint32_t dram_read = 0, dram_written = 0;  // bytes
     Ticks queued = 0;                          // of an atomic: behind others at its slice, its own lanes included
     Ticks taken = 0, sent = 0;                 // its slice takes it; where it goes to DRAM, its channel
+    Ticks turn = 0, takes = 0;                 // the slice's time that is its own: from when, and for how long
     uint32_t slice = 0, channel = 0;
 };
 
@@ -73,15 +75,21 @@ class MemorySystem {
     void prefetch(uint64_t line) const { l2_.prefetch(line); }
     uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }
     uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
+    CycleTotals taken;               // for how long slices took sectors
+    // The same by time, all slices: no window has more than its slices have time for, and nothing is behind `cycles`.
+    DoublingWindows<CycleTotals> taken_until(int64_t cycles) const;
     uint64_t bytes() const { return l2_.bytes() + dram_.bytes() + slice_.size() * sizeof slice_[0]; }  // beside itself
     const Dram& dram() const { return dram_; }
     double l2_filled() const;  // share of its lines that hold something
 
   private:
-    // The time at which the line's slice takes the request.
-    Ticks enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, Ticks early = 0);
-    Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy,
-                 Ticks early = 0);
+    struct Entry {
+        Ticks begin = 0, turn = 0, takes = 0;  // begin: when the slice takes the request, which may come behind its turn
+    };
+    Entry enter(uint64_t line, uint32_t sectors, uint64_t CycleTotals::*as, Ticks since, Ticks sent, Ticks takes,
+                Ticks early = 0);
+    Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, const Entry& entered, uint32_t half,
+                 bool keeps_copy, Ticks early = 0);
     Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since);
     // Where there is no L2: what is written goes on to DRAM at once.
     void write_through(uint64_t line, uint32_t written, Ticks since, Ticks& begin, uint32_t words, Served& served);
@@ -98,6 +106,7 @@ class MemorySystem {
     Cache l2_;
     Cache::Line nothing_;  // what a request finds where there is no L2
     Dram dram_;
+    DoublingWindows<CycleTotals> windows_;
 };
 
 // Which half of the chip an SM is in.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/model/issue/ticks.h"
 #include "core/model/memory/coalescer.h"
 #include "core/model/metrics/metrics.h"
 #include "core/model/metrics/roofline.h"
@@ -114,8 +115,10 @@ RoofPoint roof_point(const Sums& s, const Launch& l) {
 double dram_throughput(const Launch& l) {
     return percent(l.totals.dram_read + l.totals.dram_written, number(l.totals.cycles) * l.totals.dram_bytes_per_cycle);
 }
-double l2_throughput(const Sums& s, const Launch& l) {
-    return percent(s.all.l2_sectors * sector_bytes, number(l.totals.cycles) * l.gpu.l2_bytes_per_cycle);
+// Of the slices' time, by when they take their sectors.
+double l2_throughput(const Launch& l) {
+    const double slices = std::max<double>(1, l.gpu.l2_slices);
+    return percent(l.totals.l2_reads + l.totals.l2_writes, number(l.totals.cycles) * ticks_a_cycle * slices);
 }
 double l1_throughput(const Launch& l) {
     return percent(l.l1_cycles, number(l.totals.cycles) * l.gpu.sms);
@@ -315,12 +318,12 @@ constexpr Row rows[] = {
      "cycles of the data pipe of L1 and shared memory", nullptr,
      [](const Sums&, const Launch& l) { return l1_throughput(l); }},
     {"l2_throughput", "lts__throughput.avg.pct_of_peak_sustained_elapsed", "%", "of L2's peak bandwidth", nullptr,
-     l2_throughput},
+     [](const Sums&, const Launch& l) { return l2_throughput(l); }},
     {"dram_throughput", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "%", "of the DRAM's peak bandwidth",
      nullptr, [](const Sums&, const Launch& l) { return dram_throughput(l); }},
     {"memory_throughput", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%",
      "the busiest of L1, L2 and DRAM", nullptr,
-     [](const Sums& s, const Launch& l) { return std::max({l1_throughput(l), l2_throughput(s, l), dram_throughput(l)}); }},
+     [](const Sums&, const Launch& l) { return std::max({l1_throughput(l), l2_throughput(l), dram_throughput(l)}); }},
 
     // Pipes: the cycles for which instructions take them, in SMs that have a block
     {"pipe_fma", "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", "%", "the FP32 multiply-add pipe", nullptr,

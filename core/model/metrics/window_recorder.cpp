@@ -52,18 +52,19 @@ void WindowRecorder::add(int64_t begin, int64_t end, int64_t CycleTotals::*field
 }
 
 std::vector<InstructionCounters> WindowRecorder::finish(int64_t cycles, DoublingWindows<CycleTotals> dram,
-                                                        Windows& windows) {
+                                                        DoublingWindows<CycleTotals> l2, Windows& windows) {
     counters_.at(0);
     if (!on_) {
         counters_.fit(1);
         return counters_.take();
     }
     std::vector<InstructionCounters> all = sums();
-    const uint32_t shift = std::max({counters_.shift(), cycles_.shift(), dram.shift()});
+    const uint32_t shift = std::max({counters_.shift(), cycles_.shift(), dram.shift(), l2.shift()});
     const uint64_t count = (static_cast<uint64_t>(std::max<int64_t>(1, cycles)) + (uint64_t{1} << shift) - 1) >> shift;
     counters_.coarsen(shift);
     cycles_.coarsen(shift);
     dram.coarsen(shift);
+    l2.coarsen(shift);
     counters_.fit(count);
     cycles_.fit(count);
     dram.fit(count);
@@ -72,7 +73,10 @@ std::vector<InstructionCounters> WindowRecorder::finish(int64_t cycles, Doubling
     windows.counters = PackedCounters(counters_.take(), instructions_);
     windows.totals = cycles_.take();
     const std::vector<CycleTotals> moved = dram.take();
-    for (uint64_t w = 0; w < count; ++w) windows.totals[w] += moved[w];
+    for (uint64_t w = 0; w < count; ++w) {
+        windows.totals[w] += moved[w];
+        if (w < l2.count()) windows.totals[w] += *l2.row(w);
+    }
     return all;
 }
 
@@ -93,6 +97,7 @@ CycleTotals& CycleTotals::operator+=(const CycleTotals& c) {
     active_cycles += c.active_cycles, scheduler_cycles += c.scheduler_cycles, issue_cycles += c.issue_cycles;
     issued += c.issued;
     dram_read += c.dram_read, dram_written += c.dram_written;
+    l2_reads += c.l2_reads, l2_writes += c.l2_writes;
     return *this;
 }
 

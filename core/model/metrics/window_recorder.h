@@ -48,8 +48,9 @@ class WindowRecorder {
     explicit WindowRecorder(std::vector<InstructionCounters> before);
 
     // Closes the books: the sums over all windows, and the windows themselves (none, where there was a single one).
-    // `dram`: what the channels moved, by time.
-    std::vector<InstructionCounters> finish(int64_t cycles, DoublingWindows<CycleTotals> dram, Windows& windows);
+    // `dram`: what the channels moved, by time; `l2`: for how long slices took sectors, up to the last cycle.
+    std::vector<InstructionCounters> finish(int64_t cycles, DoublingWindows<CycleTotals> dram,
+                                            DoublingWindows<CycleTotals> l2, Windows& windows);
 
   private:
     void add(int64_t begin, int64_t end, int64_t CycleTotals::*field);

@@ -2,7 +2,9 @@
 #include "core/model/metrics/windows.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/model/issue/ticks.h"
 #include "core/model/memory/coalescer.h"
 #include "core/model/metrics/metrics.h"
 
@@ -17,7 +19,7 @@ struct Whole {
 };
 struct Crossed {
     uint64_t requests = 0, bytes = 0;
-    uint64_t room = 0;  // bytes that could have crossed meanwhile, where those are others
+    std::optional<double> taken{};  // what it takes of the peak, in bytes, where that is not the bytes
 };
 struct LinkRow {
     std::string_view name;
@@ -46,18 +48,19 @@ Crossed asked(const Whole& w) {
 template <Counters Sums::*kind>
 Crossed shared(const Whole& w) {
     const Counters& c = w.sums.*kind;
-    return {c.shared_requests, c.shared_bytes, c.shared_passes * shared_banks * bank_bytes};
+    return {c.shared_requests, c.shared_bytes, static_cast<double>(c.shared_passes * shared_banks * bank_bytes)};
 }
 // The sectors that L1 handles for it.
 template <Counters Sums::*... kind>
 Crossed sectors(const Whole& w) {
     return {((w.sums.*kind).requests + ...), ((w.sums.*kind).sectors + ...) * sector_bytes};
 }
-// Sectors that reach L2; one is one request.
-template <Counters Sums::*... kind>
+// Sectors that reach L2; one is one request. They count when they issue; the peak is shared out when slices take them.
+template <uint64_t CycleTotals::*ticks, Counters Sums::*... kind>
 Crossed beyond(const Whole& w) {
     const uint64_t count = ((w.sums.*kind).l2_sectors + ...);
-    return {count, count * sector_bytes};
+    const double of_slices = static_cast<double>(w.totals.*ticks) / (ticks_a_cycle * std::max<double>(1, w.gpu.l2_slices));
+    return {count, count * sector_bytes, of_slices * w.gpu.l2_bytes_per_cycle};
 }
 
 constexpr LinkRow link_rows[] = {
@@ -80,8 +83,11 @@ constexpr LinkRow link_rows[] = {
     {"l1_local_store", sectors<&Sums::local_stores>, l1_peak},
     {"l1_texture", sectors<&Sums::textures, &Sums::surface_loads>, l1_peak},
     {"l1_surface", sectors<&Sums::surface_stores>, l1_peak},
-    {"l1_from_l2", beyond<&Sums::loads, &Sums::copies, &Sums::local_loads, &Sums::textures, &Sums::surface_loads>, l2_peak},
-    {"l1_to_l2", beyond<&Sums::stores, &Sums::atomics, &Sums::local_stores, &Sums::surface_stores>, l2_peak},
+    {"l1_from_l2",
+     beyond<&CycleTotals::l2_reads, &Sums::loads, &Sums::copies, &Sums::local_loads, &Sums::textures, &Sums::surface_loads>,
+     l2_peak},
+    {"l1_to_l2", beyond<&CycleTotals::l2_writes, &Sums::stores, &Sums::atomics, &Sums::local_stores, &Sums::surface_stores>,
+     l2_peak},
     {"dram_read",
      [](const Whole& w) {
          return Crossed{w.totals.dram_read / sector_bytes, w.totals.dram_read};
@@ -135,7 +141,7 @@ MemoryTraffic traffic_in(const KernelRun& run, const Stretch& stretch) {
     for (const LinkRow& row : link_rows) {
         const Crossed crossed = row.crossed(whole);
         const double most = cycles * row.bytes_a_cycle(whole);
-        const auto taken = static_cast<double>(crossed.room != 0 ? crossed.room : crossed.bytes);
+        const double taken = crossed.taken.value_or(static_cast<double>(crossed.bytes));
         traffic.links.push_back({row.name, crossed.requests, crossed.bytes, most > 0 ? 100 * taken / most : 0});
     }
     traffic.l1_sectors = sums.all.l1_sectors;

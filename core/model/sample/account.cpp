@@ -46,6 +46,7 @@ Account::Account(const Counted& counted) {
     values = {static_cast<double>(counted.warp_instructions), static_cast<double>(counted.thread_instructions),
               static_cast<double>(totals.issue_cycles),       static_cast<double>(totals.issued),
               static_cast<double>(totals.dram_read),          static_cast<double>(totals.dram_written),
+              static_cast<double>(totals.l2_reads),           static_cast<double>(totals.l2_writes),
               static_cast<double>(counted.warp_cycles)};
     for (const InstructionCounters& each : counted.instructions)
         each_counter(each, [&](const uint64_t& counter) { values.push_back(static_cast<double>(counter)); });
@@ -65,6 +66,8 @@ void add_to(TimedResult& result, const Account& more) {
     result.totals.issued += static_cast<int64_t>(rounded(more.values[at++]));
     result.totals.dram_read += rounded(more.values[at++]);
     result.totals.dram_written += rounded(more.values[at++]);
+    result.totals.l2_reads += rounded(more.values[at++]);
+    result.totals.l2_writes += rounded(more.values[at++]);
     result.totals.warp_cycles += static_cast<int64_t>(rounded(more.values[at++]));
     for (InstructionCounters& each : result.instructions)
         each_counter(each, [&](uint64_t& counter) { counter += rounded(more.values[at++]); });

@@ -181,6 +181,7 @@ size_t StreamClock::issue(const HostOperation& asked) {
                 one.duration = asked.kernel ? asked.kernel->picoseconds(asked.kernel->cycles) : 0;
             } else {
                 one.duration = copy_time(asked);
+                one.within = asked.verb == HostVerb::copy_within;
             }
             queue_of(asked.stream % connections_, one.told.engine).waiting.push_back(index);
         }
@@ -325,9 +326,11 @@ bool StreamClock::step() {
             room_from_ = static_cast<int>(it.operation);
         } else {
             CopyEngine& engine = copy_engines_[static_cast<size_t>(one.told.engine)];
+            if (engine.ends != it.time) continue;  // planned before its speed changed
             engine.busy = false;
             engine.ended = now_;
             engine.last = static_cast<int>(it.operation);
+            share_link();
         }
         end(it.operation);
     }
@@ -378,10 +381,34 @@ bool StreamClock::start_copies() {
         first->released = now_;
         first->cause = at(index).told.cause;
         engine.busy = true;
-        next_.push({now_ + at(index).duration, happenings_++, index, Happening::whole_operation});
+        engine.over_link = !at(index).within && !(link_ == HostLink::nvlink && gpu_->nvlink_gb_per_second > 0);
+        engine.operation = index;
+        engine.since = now_;
+        engine.left = at(index).duration;
+        engine.speed = 1;
+        engine.ends = now_ + engine.left;
+        next_.push({engine.ends, happenings_++, index, Happening::whole_operation});
+        share_link();
         any = true;
     }
     return any;
+}
+
+// PCI Express carries both directions at once, but what one of them asks for and acknowledges goes with the other's data:
+// copies go slower from when both are under way until one of them is not.
+void StreamClock::share_link() {
+    CopyEngine* const ways[] = {&copy_engines_[static_cast<size_t>(Engine::copy_in)],
+                                &copy_engines_[static_cast<size_t>(Engine::copy_out)]};
+    const bool both = ways[0]->busy && ways[0]->over_link && ways[1]->busy && ways[1]->over_link;
+    const double speed = both ? gpu_->copy_beside_share : 1.0;
+    for (CopyEngine* const way : ways) {
+        if (!way->busy || way->speed == speed || way->ends <= now_) continue;
+        way->left -= std::llround(static_cast<double>(now_ - way->since) * way->speed);
+        way->since = now_;
+        way->speed = speed;
+        way->ends = now_ + std::llround(static_cast<double>(std::max<Time>(0, way->left)) / speed);
+        next_.push({way->ends, happenings_++, way->operation, Happening::whole_operation});
+    }
 }
 
 }  // namespace lockstep::model

@@ -167,6 +167,7 @@ class StreamClock {
         uint32_t stream = 0;
         std::shared_ptr<const KernelTime> kernel;
         bool marker = false, started = false, done = false, in_graph = false;
+        bool within = false;  // a copy within the device
     };
     struct Sm {
         uint32_t warps = 0, registers = 0, shared = 0, blocks = 0;  // taken
@@ -209,6 +210,7 @@ class StreamClock {
     void hold_next(size_t index);
     bool start_what_can();
     bool start_copies();
+    void share_link();
     bool start_kernels();
     bool start_markers();
     Running* running_at(size_t operation);
@@ -234,9 +236,13 @@ class StreamClock {
     std::vector<Queue> queues_;
     std::vector<size_t> markers_;  // records and waits that have not come about
     struct CopyEngine {
-        bool busy = false;
+        bool busy = false, over_link = false;  // over_link: its copy shares PCI Express with the other direction
         Time ended = -1;
         int last = -1;
+        size_t operation = 0;      // that it copies for
+        Time since = 0, left = 0;  // from when on `left` of its time alone is to be done, and at which speed
+        double speed = 1;
+        Time ends = -1;  // as far as that is known
     } copy_engines_[engines];
     std::vector<Running> running_;
     std::vector<Sm> sms_;

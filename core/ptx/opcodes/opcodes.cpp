@@ -61,10 +61,10 @@ constexpr Sequence float_division[] = {
     {.latency = 39, .interval = 16, .source = "Accel-Sim, SM7_QV100: latency of FP32 division; interval: 8 FP32 instructions"},
     {.approximate = true, .latency = 22, .interval = 8, .source = "a reciprocal on the XU and a multiplication"}};
 constexpr Sequence float_root[] = {{.latency = 39, .interval = 16, .source = "estimate: as division"}};
-constexpr Sequence double_division[] = {{.bytes = 8, .latency = 112, .interval = 32, .source = "published micro-benchmark: DDIV on V100"}};
-constexpr Sequence double_reciprocal[] = {{.bytes = 8, .latency = 96, .interval = 20, .source = "counted in ptxas' output: five of the division's eight FP64 instructions, two fewer one behind the other"}};
-constexpr Sequence double_inverse_root[] = {{.bytes = 8, .approximate = true, .latency = 77, .interval = 20, .source = "counted in ptxas' output: five of the root's eight FP64 instructions, three fewer one behind the other"}};
-constexpr Sequence double_root[] = {{.bytes = 8, .latency = 101, .interval = 32, .source = "published micro-benchmark: DSQRT on V100"}};
+constexpr Sequence double_division[] = {{.bytes = 8, .latency = 104, .interval = 32, .source = "gpu-benches, cuda-incore on V100: 111.55 cycles with an addition of 8; eight FP64 instructions"}};
+constexpr Sequence double_reciprocal[] = {{.bytes = 8, .latency = 80, .interval = 20, .source = "counted in ptxas' output: five of the division's eight FP64 instructions, three fewer one behind the other"}};
+constexpr Sequence double_inverse_root[] = {{.bytes = 8, .approximate = true, .latency = 69, .interval = 20, .source = "counted in ptxas' output: five of the root's eight FP64 instructions, three fewer one behind the other"}};
+constexpr Sequence double_root[] = {{.bytes = 8, .latency = 93, .interval = 32, .source = "gpu-benches, cuda-incore on V100: 101.26 cycles with an addition of 8; eight FP64 instructions"}};
 
 constexpr Opcode rows[] = {
     {"add", one, alu, 'I', "integer", "d = a + b", "T=TT", add_integer, {.does = Does::sum, .of_address = added, .words = 2}},

@@ -124,6 +124,7 @@ void sample_as(const cudaTextureDesc& how, bool linear_memory, Texture& t) {
     if (t.linear && integers && !t.normalized_float)
         throw CallFailure{cudaErrorInvalidFilterSetting, "only texels that are read as floats can be filtered"};
     t.normalized = how.normalizedCoords != 0;
+    t.srgb = how.sRGB != 0 && t.element == Texture::Element::u8 && t.normalized_float;
     for (int axis = 0; axis < 3; ++axis) t.modes[axis] = mode_of(how.addressMode[axis]);
     std::copy(std::begin(how.borderColor), std::end(how.borderColor), t.border);
     if (linear_memory) {  // read by index alone; beyond the ends lies 0
@@ -137,7 +138,6 @@ void sample_as(const cudaTextureDesc& how, bool linear_memory, Texture& t) {
 }
 
 void note_what_is_left_out(Runtime& r, const cudaTextureDesc& how) {
-    if (how.sRGB) r.note("textures with sRGB are read without the conversion to linear values");
     if (how.maxAnisotropy > 1) r.note("textures are filtered without anisotropy");
 }
 

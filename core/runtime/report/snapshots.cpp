@@ -40,8 +40,10 @@ void each_field(auto& texture, const Each& each) {
     each("shape", texture.shape), each("element", texture.element), each("channels", texture.channels);
     each("width", texture.width), each("height", texture.height), each("depth", texture.depth);
     each("layers", texture.layers), each("linear", texture.linear), each("normalized", texture.normalized);
-    each("normalized_float", texture.normalized_float), each("modes", texture.modes), each("border", texture.border);
-    each("compare", texture.compare), each("samples", texture.samples), each("surface", texture.surface);
+    each("normalized_float", texture.normalized_float), each("srgb", texture.srgb), each("modes", texture.modes),
+        each("border", texture.border);
+    each("compare", texture.compare), each("samples", texture.samples), each("surface", texture.surface),
+        each("array", texture.array);
     each("levels", texture.levels), each("mip_linear", texture.mip_linear), each("level_bias", texture.level_bias);
     each("least_level", texture.least_level), each("most_level", texture.most_level);
 }

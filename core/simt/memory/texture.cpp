@@ -339,7 +339,7 @@ Fault* run_texture(Special& s) {
         inside |= 1u << lane;
         bytes = std::max(bytes, texture->texel_bytes());
         for (uint32_t k = 0; k < touched.count; ++k)
-            sectors.push_back((texture->address + static_cast<uint64_t>(touched.offset[k])) / 32 * 32);
+            sectors.push_back((texture->address + texture->placed(static_cast<uint64_t>(touched.offset[k]))) / 32 * 32);
     }
     std::sort(sectors.begin(), sectors.end());
     sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());

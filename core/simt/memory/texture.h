@@ -18,17 +18,19 @@ struct Texture {
     uint64_t pitch = 0;    // bytes from a row to the next one; 0: rows lie side by side
     Shape shape = Shape::d2;
     Element element = Element::f32;
-    uint8_t channels = 1;                                     // 1, 2 or 4
-    uint32_t width = 1, height = 1, depth = 1;                // in texels; 1 where the shape has no such axis
-    uint32_t layers = 1;                                      // of the layered shapes; a layer of a cube has six faces
-    bool linear = false;                                      // filter; of values that are read as floats
-    bool normalized = false;                                  // coordinates in [0, 1)
-    bool normalized_float = false;                            // 8- and 16-bit integers are read as [0, 1] or [-1, 1]
+    uint8_t channels = 1;                       // 1, 2 or 4
+    uint32_t width = 1, height = 1, depth = 1;  // in texels; 1 where the shape has no such axis
+    uint32_t layers = 1;                        // of the layered shapes; a layer of a cube has six faces
+    bool linear = false;                        // filter; of values that are read as floats
+    bool normalized = false;                    // coordinates in [0, 1)
+    bool normalized_float = false;              // 8- and 16-bit integers are read as [0, 1] or [-1, 1]
+    bool srgb = false;  // such of u8: red, green and blue are decoded from sRGB; a fourth channel is linear as it is
     Mode modes[3] = {Mode::clamp, Mode::clamp, Mode::clamp};  // x, y, z
     float border[4] = {0, 0, 0, 0};
     Compare compare = Compare::less_equal;  // of a fetch's depth (left) with a texel (right)
     uint32_t samples = 1;                   // of the _ms shapes: a texel's samples lie side by side
     bool surface = false;                   // what istypep says of the handle
+    bool array = false;                     // of CUDA's opaque layout, which time alone knows of: placed()
     // Mip levels: each half as large as the one before, at least 1 texel, and behind it without a gap, all its layers
     // together. `pitch` is of level 0; the rows of the others lie side by side.
     uint32_t levels = 1;
@@ -45,6 +47,10 @@ struct Texture {
     uint64_t slices() const { return uint64_t{depth} * layers * faces(); }   // pictures that lie one after the other
     uint64_t level_bytes() const { return row_step() * height * slices(); }  // of level 0
     uint64_t bytes() const;                                                  // of all levels
+    // Where what is kept at `offset` of level 0 lies in an array of the GPU's: blocks of 64 bytes by 8 rows side by side,
+    // in each of them sectors of 16 bytes by 2 rows (Tegra X1 Technical Reference Manual, block linear surfaces). Arrays
+    // that are not whole blocks, have levels or one axis lie row by row.
+    uint64_t placed(uint64_t offset) const;
     // Level k as a texture of one level: `address` is that of its first texel.
     Texture level(uint32_t k) const;
 };

@@ -60,12 +60,23 @@ bool holds(Texture::Compare compare, float depth, float texel) {
     return false;
 }
 
+// The linear value of an sRGB code, IEC 61966-2-1.
+float linear_of_srgb(uint32_t code) {
+    const double value = code / 255.0;
+    return static_cast<float>(value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+}
+
+bool decodes_srgb(const Texture& t, uint32_t channel) {
+    return t.srgb && t.element == Element::u8 && t.normalized_float && channel < 3;
+}
+
 // One element: integers extended to 32 bits, floats as f32, normalised integers divided by their largest value.
-uint32_t element_at(const Texture& t, const std::byte* from) {
+uint32_t element_at(const Texture& t, const std::byte* from, uint32_t channel) {
     uint32_t raw = 0;
     std::memcpy(&raw, from, t.element_bytes());
     switch (t.element) {
         case Element::u8:
+            if (decodes_srgb(t, channel)) return bits_of(linear_of_srgb(raw));
             return t.normalized_float ? bits_of(static_cast<float>(raw) / 255.0f) : raw;
         case Element::s8: {
             const auto value = static_cast<int8_t>(raw);
@@ -209,7 +220,7 @@ Texel texel_at(const Texture& t, const std::byte* data, int64_t offset, const Co
             texel.bits[channel] = texel.is_float ? bits_of(border_of(t, channel))
                                                  : static_cast<uint32_t>(static_cast<int32_t>(t.border[channel]));
         else if (channel < t.channels)
-            texel.bits[channel] = element_at(t, data + offset + channel * t.element_bytes());
+            texel.bits[channel] = element_at(t, data + offset + channel * t.element_bytes(), channel);
         else
             continue;
         if (c.compares)
@@ -231,7 +242,7 @@ double filtered_scale(const Texture& t) {
 // Channel `channel` of a texel as a filter takes it: in units of its scale, the most negative integer beyond -1.
 double filtered_value(const Texture& t, const std::byte* data, int64_t offset, uint32_t channel, const Texel& texel,
                       double scale) {
-    if (scale == 0 || offset < 0 || channel >= t.channels)
+    if (scale == 0 || offset < 0 || channel >= t.channels || decodes_srgb(t, channel))
         return static_cast<double>(float_of(texel.bits[channel])) * (scale == 0 ? 1 : scale);
     uint16_t raw = 0;
     std::memcpy(&raw, data + offset + channel * t.element_bytes(), std::min<size_t>(t.element_bytes(), sizeof raw));
@@ -338,6 +349,16 @@ uint64_t Texture::bytes() const {
     if (levels == 1) return level_bytes();
     const Texture last = level(levels - 1);
     return last.address - address + last.level_bytes();
+}
+
+uint64_t Texture::placed(uint64_t offset) const {
+    constexpr uint64_t wide = 64, high = 8;
+    const uint64_t row_bytes = row_step();
+    const bool rows = shape == Shape::d1 || shape == Shape::d1_layered || levels > 1;
+    if (!array || rows || row_bytes % wide != 0 || height % high != 0) return offset;
+    const uint64_t x = offset % row_bytes, row = offset / row_bytes, y = row % high;  // slices are whole blocks
+    const uint64_t block = row / high * (row_bytes / wide) + x / wide;
+    return block * wide * high + x % 64 / 32 * 256 + y / 2 * 64 + x % 32 / 16 * 32 + y % 2 * 16 + x % 16;
 }
 
 Texture Texture::level(uint32_t k) const {

@@ -68,7 +68,7 @@ TEST_CASE("a figure that was taken over from another GPU says so, and is not cal
          {"l1_latency", "l2_latency", "l2_far_latency", "dram_latency", "dram_far_latency", "tlb_miss_latency",
           "shared_latency", "barrier_latency", "sfu_latency", "blocks_per_cycle", "mma_sync_share", "l2_bytes",
           "l2_bytes_per_cycle", "dram_efficiency", "pinned_gb_per_second", "copy_latency_us", "copy_back_latency_us",
-          "copy_within_latency_us"}},
+          "copy_within_latency_us", "copy_beside_share"}},
     };
     for (const GpuSpec& gpu : gpus())
         for (const SpecFigure& figure : figures_of(gpu)) {

@@ -188,6 +188,25 @@ int main() {
     for (int x = 0; x < 4; ++x)
         if (read[x].x != pairs[1][x].x || read[x].y != pairs[1][x].y) return printf("FAIL pairs: %d\n", x), 1;
 
+    // Bytes of sRGB as linear values.
+    cudaChannelFormatDesc codes_desc = cudaCreateChannelDesc<unsigned char>();
+    unsigned char codes[n] = {0, 1, 10, 11, 60, 128, 200, 255};
+    cudaArray_t coded;
+    CHECK(cudaMallocArray(&coded, &codes_desc, n));
+    CHECK(cudaMemcpy2DToArray(coded, 0, 0, codes, n, n, 1, cudaMemcpyHostToDevice));
+    resource.res.array.array = coded;
+    cudaTextureDesc linear_light = unit;
+    linear_light.sRGB = 1;
+    CHECK(cudaCreateTextureObject(&texture, &resource, &linear_light, nullptr));
+    read1d<<<1, n>>>(texture, out, 0.5f, 1);
+    CHECK(cudaMemcpy(host, out, n * sizeof(float), cudaMemcpyDeviceToHost));
+    for (int i = 0; i < n; ++i) {
+        double code = codes[i] / 255.0, want = code <= 0.04045 ? code / 12.92 : pow((code + 0.055) / 1.055, 2.4);
+        if (fabs(host[i] - want) > 1e-5) return printf("FAIL sRGB: %d is %f\n", i, host[i]), 1;
+    }
+    CHECK(cudaDestroyTextureObject(texture));
+    CHECK(cudaFreeArray(coded));
+
     // What CUDA refuses.
     cudaTextureDesc bad = plain;
     bad.filterMode = cudaFilterModeLinear;

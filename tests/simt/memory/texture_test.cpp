@@ -315,6 +315,43 @@ TEST_CASE("elements of every type are read as they are, or normalised to floats;
         }
 }
 
+TEST_CASE("bytes of sRGB are read as linear values, a fourth channel as it is, and decoded before they are filtered") {
+    const auto linear = [](uint32_t code) {  // IEC 61966-2-1
+        const double v = code / 255.0;
+        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    };
+    const auto read = [](const std::vector<uint8_t>& raw, uint8_t channels, bool filters, const std::string& fetch,
+                         std::vector<uint32_t> with) {
+        Memory memory;
+        Texture t;
+        t.shape = Shape::d1;
+        t.element = Element::u8;
+        t.channels = channels;
+        t.normalized_float = t.srgb = true;
+        t.linear = filters;
+        t.width = static_cast<uint32_t>(raw.size()) / channels;
+        t.address = put(memory, raw, "raw");
+        const Run run = run_body(fetch + "mov.b32 %r5, %f5;\nmov.b32 %r6, %f6;\nmov.b32 %r7, %f7;\nmov.b32 %r8, %f8;",
+                                 memory, memory.texture(t), std::move(with));
+        REQUIRE(run.fault.empty());
+        return run.words;
+    };
+    const std::string at_index = "tex.1d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1}];";
+    for (uint32_t code = 0; code < 256; ++code) {
+        const auto byte = static_cast<uint8_t>(code);
+        const std::vector<uint32_t> four = read({byte, byte, byte, byte}, 4, false, at_index, {0, 0, 0, 0});
+        const uint32_t colour = bits(static_cast<float>(linear(code)));
+        CHECK(four == std::vector<uint32_t>{colour, colour, colour, bits(static_cast<float>(code) / 255)});
+        CHECK(read({byte}, 1, false, at_index, {0, 0, 0, 0}) == std::vector<uint32_t>{colour, 0, 0, bits(1)});
+    }
+    // Half way between black and white lies half of the light, not the code in the middle.
+    const std::vector<uint32_t> middle = read(
+        {0, 255}, 1, true, "mov.f32 %f1, 0f3F800000;\ntex.1d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1}];", {0, 0, 0, 0});
+    float value;
+    std::memcpy(&value, &middle[0], 4);
+    CHECK(value == Approx(0.5).margin(1e-4));
+}
+
 TEST_CASE("halves, predicates, levels, gradients and offsets of tex") {
     Memory memory;
     Texture t;
@@ -820,6 +857,37 @@ TEST_CASE("istypep tells names of textures, samplers and surfaces, and handles o
     CHECK(is("mov.u64 %rd5, " + std::to_string(texture) + ";\n") == 4);
     CHECK(is("mov.u64 %rd5, " + std::to_string(sampler) + ";\n") == 2);
     CHECK(is("mov.u64 %rd5, " + std::to_string(surface) + ";\n") == 1);
+}
+
+TEST_CASE("arrays lie in blocks of 64 bytes by 8 rows, sectors of 16 bytes by 2 rows, and every byte has its place") {
+    for (const Shape shape : {Shape::d2, Shape::d3, Shape::d2_layered}) {
+        Texture t;
+        t.shape = shape;
+        t.width = 48, t.height = 16;  // floats: three blocks a row, two rows of them
+        t.depth = shape == Shape::d3 ? 4 : 1;
+        t.layers = shape == Shape::d2_layered ? 3 : 1;
+        CHECK(t.placed(1234) == 1234);  // memory of the program's own lies as it does
+        t.array = true;
+        std::vector<bool> taken(t.bytes());
+        for (uint64_t offset = 0; offset < t.bytes(); ++offset) {
+            const uint64_t x = offset % 192, y = offset / 192 % 16, z = offset / 192 / 16;
+            const uint64_t place = t.placed(offset);
+            REQUIRE(place < t.bytes());
+            CHECK_FALSE(taken[place]);
+            taken[place] = true;
+            CHECK(place / 512 == (z * 2 + y / 8) * 3 + x / 64);                            // its block
+            CHECK(place / 32 == t.placed((z * 16 + y / 2 * 2) * 192 + x / 16 * 16) / 32);  // its sector's first byte
+        }
+        // Four texels around a point lie in one sector or four, two in a column in one as often as two in a row.
+        CHECK(t.placed(0) / 32 == t.placed(192 + 12) / 32);
+        CHECK(t.placed(12) / 32 != t.placed(16) / 32);
+        CHECK(t.placed(192) / 32 != t.placed(2 * 192) / 32);
+        CHECK(t.placed(0) / 128 == t.placed(3 * 192 + 28) / 128);  // a line: 32 bytes by 4 rows
+    }
+    Texture odd;
+    odd.array = true;
+    odd.width = 10, odd.height = 16;
+    CHECK(odd.placed(100) == 100);
 }
 
 TEST_CASE("a linear filter touches the four texels that it blends, the nearest one a single texel") {
