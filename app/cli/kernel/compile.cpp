@@ -15,7 +15,7 @@
 namespace lockstep::cli {
 
 void add_compiler_options(const Command& command, device::CompileOptions& options) {
-    command.add_option("--compiler", options.compiler, "nvrtc, nvcc or clang; default: the first found");
+    command.add_option("--compiler", options.compiler, "nvrtc, nvcc, clang or ziglang; default: the first found");
     command.add_option("--arch", options.arch,
                        "such as sm_75; default: the lowest the compiler has, for run at least the GPU's");
     command.add_option("-I,--include", options.include, "a folder to look for headers in, behind the file's own")

@@ -249,7 +249,7 @@ void add_grade(const Command& app, int& status) {
                        "which one, where the lesson has several and the file's name does not say");
     command.add_option("--format", asked->format, "text, json, csv, junit or gradescope");
     command.add_option("--out", asked->out, "where to; '-' is stdout");
-    command.add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
+    command.add_option("--compiler", asked->compiler, "nvrtc, nvcc, clang or ziglang; default: the first found");
     command.add_option(
         "--max-seconds", asked->max_seconds,
         "of processor time, for one exercise of one submission, compiler included, 60 unless said; what takes ten times as "

@@ -251,7 +251,7 @@ void add_lesson(const Command& app, int& status, const Hooks& hooks) {
     const Command ptx_command = command.add_subcommand(
         "ptx", "compile the kernels of a lesson's folder whose PTX is missing or older, with whatever compiler is here");
     ptx_command.add_option("DIR", options->what, "a lesson's folder").required();
-    ptx_command.add_option("--compiler", options->json, "nvrtc, nvcc or clang; default: the first found");
+    ptx_command.add_option("--compiler", options->json, "nvrtc, nvcc, clang or ziglang; default: the first found");
     ptx_command.callback([options] {
         const auto written = lessons::write_missing_ptx(options->what, options->json).value();
         for (const auto& file : written) fmt::print("{}\n", file.string());

@@ -355,6 +355,36 @@ def test_the_compiler_of_the_extra_compiles(saxpy, xy):
     assert np.array_equal(y, 2 * x + 1)
 
 
+def test_the_compiler_of_the_extra_compiles_whole_programs():
+    from lockstep.compiler import zig
+
+    if not zig():
+        pytest.skip("ziglang is not installed")
+    done = lockstep.run_program(r"""
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+__global__ void waves(float* y, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = sinf(i) * rsqrtf(i + 1.0f);
+}
+int main() {
+    const int n = 1000;
+    std::vector<float> y(n);
+    float *device, off = 0;
+    cudaMalloc(&device, n * sizeof(float));
+    waves<<<4, 256>>>(device, n);
+    cudaMemcpy(y.data(), device, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; ++i) off = std::max(off, std::fabs(y[i] - std::sin((float)i) * rsqrtf(i + 1.0f)));
+    std::printf("%s\n", off < 1e-6f ? "PASS" : "FAIL");
+    cudaFree(device);
+}
+""", compiler="ziglang", echo=False)
+    assert done.status == 0 and done.output == "PASS\n"
+    assert done.launches
+
+
 def test_every_name_of_the_package_has_words():
     for name in lockstep.__all__:
         assert getattr(lockstep, name).__doc__, name
