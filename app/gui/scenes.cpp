@@ -3,6 +3,7 @@
 #include "app/gui/scenes.h"
 
 #include <algorithm>
+#include <list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "app/gui/shell/panels.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/tape/tape_program.h"
+#include "lessons/player/sketch/picture.h"
 
 namespace lockstep::gui {
 
@@ -148,6 +150,7 @@ std::vector<SceneRow> rows_of_learn() {
          cycle, "occupancy"},
         {learn, "ladder", lesson({with_source(440, slot("ladder", 576, 400, 290)), slot("warps", 436, 560, 420)}), cycle,
          "ladder"},
+        {learn, "exchange", lesson({slot("exchange", 880, 640, 420)}), cycle, "exchange"},
         {learn, "machine", lesson({slot("machine", 880, 760, 420)}), cycle, "machine"},
         // memory
         {learn, "coalesce", one_request(380, slot("coalesce", 496, 560, 340)), instruction, "coalesce"},
@@ -313,6 +316,23 @@ std::vector<SceneRow> rows_of_pages() {
     };
 }
 
+// What a scene is called while its picture stands above a sketch.
+std::string below_name(std::string_view scene) {
+    return "sketch below " + std::string(scene);
+}
+
+// Of every scene of Learn one more: the view that it is about, and below it the prediction.
+std::vector<SceneRow> rows_below(const std::vector<SceneRow>& rows) {
+    static std::list<std::string> names;  // the rows look into it
+    std::vector<SceneRow> below;
+    for (const SceneRow& row : rows)
+        if (row.name != "sketch")
+            below.push_back({row.workspace, names.emplace_back(below_name(row.name)),
+                             lesson({slot(row.presented, 470, 560, 240), slot("sketch", 406, 560, 256)}), row.grain,
+                             "sketch", row.still});
+    return below;
+}
+
 // The scene of the lesson's step, else of the nearest step before it; null: none has one.
 const scene::Scene* scene_of(const LessonState& state) {
     if (!state.lesson) return nullptr;
@@ -346,7 +366,8 @@ std::optional<Workspace> workspace_named(std::string_view name) {
 
 std::span<const SceneRow> scenes() {
     static const std::vector<SceneRow> rows = [] {
-        std::vector<SceneRow> all = rows_of_learn(), pages = rows_of_pages();
+        std::vector<SceneRow> all = rows_of_learn(), below = rows_below(all), pages = rows_of_pages();
+        std::move(below.begin(), below.end(), std::back_inserter(all));
         std::move(pages.begin(), pages.end(), std::back_inserter(all));
         return all;
     }();
@@ -368,6 +389,32 @@ const SceneRow& scene_named(Workspace workspace, std::string_view name) {
     return *first;
 }
 
+int asked_below_picture(const LessonState& state, int step, int locked) {
+    if (!state.lesson || step < 0) return -1;
+    const auto at = static_cast<size_t>(step);
+    if (at >= state.lesson->steps.size() || at >= state.predictions.size()) return -1;
+    const auto& asked = state.lesson->steps[at].predicts;
+    for (size_t i = 0; i < std::min(asked.size(), state.predictions[at].size()); ++i)
+        if (!state.predictions[at][i].locked && static_cast<int>(i) != locked)
+            return lessons::picture_before(*state.lesson, at, asked[i]) != nullptr ? static_cast<int>(i) : -1;
+    return -1;
+}
+
+const scene::Scene* picture_above(const LessonState& state) {
+    const int at = sketch_on_show(state);
+    if (at < 0) return nullptr;
+    const auto step = static_cast<size_t>(state.step);
+    const scene::Scene* const before =
+        lessons::picture_before(*state.lesson, step, state.lesson->steps[step].predicts[static_cast<size_t>(at)]);
+    const bool told = state.predictions[step][static_cast<size_t>(at)].locked;
+    return before != nullptr && told ? lessons::scene_at(*state.lesson, step) : before;
+}
+
+bool shows_case_before(const LessonState& state) {
+    const scene::Scene* const above = sketch_is_open(state) ? picture_above(state) : nullptr;
+    return above != nullptr && above != lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
+}
+
 bool shows_sketch(const Session& session) {
     return sketch_on_show(session.lesson) >= 0 &&
            (session.learn.run_shown != session.lesson.step || sketch_is_open(session.lesson));
@@ -377,7 +424,10 @@ const SceneRow& scene_on_show(const Session& session, Workspace workspace) {
     static constexpr std::string_view sm_pages[] = {"", "compare", "occupancy"};
     switch (workspace) {
         case Workspace::learn: {
-            if (shows_sketch(session)) return scene_named(workspace, "sketch");
+            if (shows_sketch(session)) {
+                const scene::Scene* above = picture_above(session.lesson);
+                return scene_named(workspace, above != nullptr ? below_name(above->view) : "sketch");
+            }
             const scene::Scene* scene = scene_of(session.lesson);
             return scene_named(workspace, scene != nullptr ? std::string_view(scene->view) : std::string_view());
         }
@@ -393,6 +443,7 @@ const SceneRow& scene_on_show(const Session& session, Workspace workspace) {
 std::string_view front_view_of(const Session& session) {
     const scene::Scene* scene = scene_of(session.lesson);
     const bool faults = scene != nullptr && (scene->expect == "memcheck" || scene->expect == "racecheck");
+    if (shows_sketch(session)) return "sketch";
     return faults ? std::string_view("source") : scene_on_show(session, Workspace::learn).name;
 }
 

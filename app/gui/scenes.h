@@ -43,6 +43,14 @@ const SceneRow& scene_named(Workspace workspace, std::string_view name);  // its
 
 // Whether the step's sketch stands beside the lesson: while it is open, and after that until its run is asked for.
 bool shows_sketch(const Session& session);
+// The open prediction of the step whose sketch a picture stands above (lessons::picture_before), as if `locked` were
+// answered; -1: there is none.
+int asked_below_picture(const LessonState& state, int step, int locked = -1);
+// The scene whose picture stands above the sketch on show: that of the case before, and once it is answered the step's own.
+// Null: the sketch stands alone.
+const scene::Scene* picture_above(const LessonState& state);
+// The picture on show is of the case before the one that the step asks about: it gives nothing away.
+bool shows_case_before(const LessonState& state);
 // What the workspace shows now: in Learn the scene of the lesson's step, or of the nearest step before it that has one.
 const SceneRow& scene_on_show(const Session& session, Workspace workspace);
 inline const SceneRow& scene_on_show(const Session& session) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/gui/scenes.h"
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
 #include "core/base/files.h"
@@ -24,6 +25,7 @@ bool asks_for(const Session& session, std::string_view words) {
     const auto first = static_cast<size_t>(state.step);
     if (first >= state.lesson->steps.size()) return false;
     const scene::Scene* const scene = lessons::scene_at(*state.lesson, first);
+    if (shows_case_before(state)) return false;
     bool open = false, answered = false;
     for (size_t s = 0; s < state.lesson->steps.size() && s < state.predictions.size(); ++s) {
         if (lessons::scene_at(*state.lesson, s) != scene) continue;
@@ -172,6 +174,10 @@ void Session::post(Request request) {
     {
         const std::lock_guard lock(worker_->mutex);
         worker_->working = true;
+        if (const auto* wish = std::get_if<ask::ShowLessonStep>(&request))
+            worker_->asked_below = asked_below_picture(lesson, wish->step);
+        if (const auto* wish = std::get_if<ask::LockPrediction>(&request); wish != nullptr && wish->step < 0)
+            worker_->asked_below = asked_below_picture(lesson, lesson.step, static_cast<int>(wish->prediction));
         const ask::Manner& manner = manner_of(request);
         if (manner.replaces) std::erase_if(worker_->queue, [&](const Request& r) { return r.index() == request.index(); });
         if (manner.interrupts) worker_->job.request_stop();

@@ -17,6 +17,7 @@
 #include "lessons/player/parse_directives.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/prose.h"
+#include "lessons/player/sketch/picture.h"
 
 namespace lockstep::lessons {
 
@@ -83,7 +84,7 @@ class LessonParser {
             if (problem) throw Failure(d.problem(*d.find("of"), name.at, problem->message));
         }
         const SketchText& sketch = predict.sketch;
-        if (!sketch.base.empty() && !scene_named(lesson_, sketch.base))
+        if (!sketch.base.empty() && sketch.base != alone && !scene_named(lesson_, sketch.base))
             throw Failure(d.problem(*d.find("base"), 0, fmt::format("no scene has the id '{}'", sketch.base)));
         for (const auto* list : {&sketch.known, &sketch.asked})
             for (const NamedExpression& one : *list)

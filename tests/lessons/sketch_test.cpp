@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "lessons/player/sketch/picture.h"
 #include "tests/catch.h"
 
 namespace lessons_sketch_test {
@@ -58,7 +59,10 @@ TEST_CASE("a prediction becomes a sketch by its type, and its attributes are tho
     CHECK(error_of("id=q of=cycles type=bar known=\"a: cycles; b: 2 * cycles\" unit=cycles axis=\"0..40\"") == "");
     CHECK(error_of("id=q of=cycles type=curve points=\"16: cycles; 64: cycles\" known=\"8: cycles\"") == "");
     CHECK(error_of("id=q of=cycles type=paint").find("unknown type 'paint': there are number, choice, sectors") == 0);
-    CHECK(error_of("id=q of=cycles type=bar base=s") == "a sketch of type bar has no attribute 'base'");
+    CHECK(error_of("id=q of=cycles type=bar base=s") == "");
+    CHECK(error_of("id=q of=cycles type=bar base=none") == "");
+    CHECK(error_of("id=q of=cycles type=bar base=nowhere") == "no scene has the id 'nowhere'");
+    CHECK(error_of("id=q of=cycles type=blocks base=s") == "a sketch of type blocks has no attribute 'base'");
     CHECK(error_of("id=q of=cycles type=number known=\"a: cycles\"") == "a sketch of type number has no attribute 'known'");
     CHECK(error_of("id=q of=cycles type=curve") == "a sketch of type curve needs points=");
     CHECK(error_of("id=q of=cycles type=sectors base=nowhere") == "no scene has the id 'nowhere'");
@@ -80,6 +84,24 @@ TEST_CASE("a prediction becomes a sketch by its type, and its attributes are tho
     CHECK(predict.sketch.known[0].name == "a");
     CHECK(predict.sketch.known[0].value.text() == "cycles@scene:s");
     CHECK(sketch_kinds().size() >= 9);
+}
+
+TEST_CASE("above an amount stands the picture of the case before, which the lesson may name") {
+    const Lesson lesson = lesson_named("A03").value();
+    const auto above = [&](size_t step) { return picture_before(lesson, step, lesson.steps[step].predicts[0]); };
+    CHECK(above(1) == &lesson.steps[0].scenes.back());
+    CHECK(above(2) == &lesson.steps[1].scenes.back());
+    Predict asked = lesson.steps[2].predicts[0];
+    asked.sketch.base = "first";
+    CHECK(picture_before(lesson, 2, asked) == scene_named(lesson, "first"));
+    asked.sketch.base = alone;
+    CHECK(picture_before(lesson, 2, asked) == nullptr);
+    asked.sketch.base.clear();
+    asked.type = "number";  // a list of answers stands beside its step's own pictures
+    CHECK(picture_before(lesson, 2, asked) == nullptr);
+    Lesson exam = lesson;  // its tasks must not tell each other's answers
+    exam.exam = true;
+    CHECK(picture_before(exam, 2, lesson.steps[2].predicts[0]) == nullptr);
 }
 
 TEST_CASE("the sectors of a shifted request: five belong there, and what was missed or is spare is named") {

@@ -567,8 +567,8 @@ void Shell::reveal(const Snapshot& snapshot) {
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
     const lessons::Step& step = lesson.lesson->steps[at];
-    const bool open = has_open_question(snapshot, step, at);
-    int64_t until = until_said(snapshot, step);
+    const bool before = shows_case_before(session.lesson), open = !before && has_open_question(snapshot, step, at);
+    int64_t until = before ? -1 : until_said(snapshot, step);
     if (until < 0 && open) until = until_asked(snapshot, step);
     if (open) session.learn.reveal_steps = std::max<int64_t>(until, 0);
     follow_answer(snapshot, step, open);

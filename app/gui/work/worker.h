@@ -39,6 +39,7 @@ struct Session::Worker {
     bool closing = false;
     bool working = true;                                 // false: nothing queued, nothing under way
     bool checking = false;                               // an exercise, on a thread of its own
+    int asked_below = -1;                                // the prediction above which a picture is to stand, or -1
     std::stop_source job;                                // of the work that a request may interrupt
     std::stop_source stepping;                           // of a training step under way
     std::stop_source looking;                            // of a replay: any other wish but for values ends it
@@ -88,8 +89,9 @@ struct Session::Worker {
     std::shared_ptr<const lessons::Lesson> lesson;
     std::map<const scene::Scene*, scene::SceneResult> scene_results;  // of the open lesson
     int lesson_step = 0;
-    std::string lesson_gpu;                          // chosen by hand; empty: the lesson's own
-    scene::ClusterTrainer ranks;                     // the Cluster workspace's training run
+    int lesson_asked = -1;        // the prediction of the step whose picture stands there; -1: the step's own scene does
+    std::string lesson_gpu;       // chosen by hand; empty: the lesson's own
+    scene::ClusterTrainer ranks;  // the Cluster workspace's training run
     std::shared_ptr<const scene::TapeRun> tape_run;  // the learner's own, while that is what was run last
     std::string shown_document;                      // its path and name: the learner's own that was asked for last
     struct Shelf {                                   // what is on show of one source, while another one is
@@ -229,6 +231,7 @@ struct Session::Worker {
     void open_lesson(const std::string& id, int step);  // step -1: where it was left
     void close_lesson();
     void show_lesson_step(int step);
+    int wish_below();  // the newest that the interface said
     void make_boards();
     void work_out_ending();
     void show_host(const scene::HostRun& host, const Focus& look_at);

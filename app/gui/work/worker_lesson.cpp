@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/gui/desk/progress.h"
+#include "app/gui/scenes.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/hash.h"
@@ -19,6 +20,7 @@
 #include "lessons/player/companion/companion.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
+#include "lessons/player/sketch/picture.h"
 #include "lessons/player/story/story.h"
 
 namespace lockstep::gui {
@@ -173,8 +175,10 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     }
     state.step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
     step = state.step;
+    const int asked = asked_below_picture(state, step);
     {
         const std::lock_guard lock(mutex);
+        asked_below = asked;
         results.lesson_closed = false;
         results.lesson = std::move(state);
     }
@@ -207,10 +211,22 @@ void Session::Worker::forget_far_scenes() {
     }
 }
 
+int Session::Worker::wish_below() {
+    const std::lock_guard lock(mutex);
+    return asked_below;
+}
+
 void Session::Worker::show_lesson_step(int step) {
     bring(Source::lesson);
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
-    const scene::Scene* scene = scene_shown(*lesson, lesson_step);
+    const lessons::Step& told = lesson->steps[static_cast<size_t>(lesson_step)];
+    lesson_asked = wish_below();
+    if (lesson_asked >= static_cast<int>(told.predicts.size())) lesson_asked = -1;
+    const scene::Scene* const own = scene_shown(*lesson, lesson_step);
+    const scene::Scene* scene = own;
+    if (lesson_asked >= 0)
+        scene = lessons::picture_before(*lesson, static_cast<size_t>(lesson_step),
+                                        told.predicts[static_cast<size_t>(lesson_asked)]);
     if (scene == nullptr) return;
     draft.problem.reset();  // it was another step's
     const std::string ran_on = scene::gpu_of(*lesson, *scene, run_options());
@@ -227,7 +243,7 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
     if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1),
-                                              row_asked(lesson->steps[static_cast<size_t>(lesson_step)]), ran_on))
+                                              scene == own ? row_asked(told) : std::string(), ran_on))
         draft.cluster = std::move(picture);
     draft.kernel.generations.reset();
     if (kernel && !kernel->generations.empty()) draft.kernel.generations = {kernel, &kernel->generations};
@@ -243,9 +259,9 @@ void Session::Worker::show_lesson_step(int step) {
     draft.training.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.
     if (shown.step() && draft.tape) {
-        const int32_t asked = launch_asked(lesson->steps[static_cast<size_t>(lesson_step)], *shown.step());
-        if (asked >= 0)
-            look_at.launch = asked;
+        const int32_t launch = scene == own ? launch_asked(told, *shown.step()) : -1;
+        if (launch >= 0)
+            look_at.launch = launch;
         else if (look_at.launch < 0)
             look_at.launch = static_cast<int32_t>(shown.step()->launches.size()) - 1;
     }
@@ -260,8 +276,7 @@ void Session::Worker::show_lesson_step(int step) {
     // A race is told in every step that shows it, but not where it is asked about.
     if (kernel && !kernel->run->result.fault && !kernel->run->result.reports.empty()) {
         draft.problem.reset();
-        if (lesson->steps[static_cast<size_t>(lesson_step)].predicts.empty())
-            draft.problem = Diagnostic{simt::render(kernel->run->result.reports.front())};
+        if (told.predicts.empty()) draft.problem = Diagnostic{simt::render(kernel->run->result.reports.front())};
     }
     make_boards();
     forget_far_scenes();
@@ -353,6 +368,7 @@ void Session::Worker::lock_prediction(size_t index, int step) {
         throw;
     }
     tell();
+    if (step == lesson_step && wish_below() != lesson_asked && draft.source == Source::lesson) show_lesson_step(step);
 }
 
 // The medals' limits and the story's bars: every file of them runs once.

@@ -19,6 +19,7 @@ constexpr LessonView views[] = {
     {"machine", "the whole GPU in motion, to zoom into"},
     {"compare", "two scenes on one time axis (compare=)"},
     {"occupancy", "what limits how many blocks an SM holds"},
+    {"exchange", "what warps hand each other in shared memory, and what a barrier orders"},
     {"ladder", "steps of optimisation side by side"},
     {"coalesce", "the sectors that a request touches"},
     {"chart", "accesses to memory over time"},

@@ -278,7 +278,7 @@ SketchKind lanes_kind() {
             .help = "Click or drag over the lanes. Arrows and Enter set them too, Backspace clears.",
             .counted = "lanes lit",
             .needs = {},
-            .may = {"known", "label", "finding"},
+            .may = {"base", "known", "label", "finding"},
             .tolerance = 0.005,
             .board = lanes_board,
             .truth = lanes_truth,

@@ -182,7 +182,7 @@ SketchKind order_kind() {
             .help = "Drag the cards; a click puts one into the next free place. Backspace clears.",
             .counted = "the one that you put first",
             .needs = {"items"},
-            .may = {"known", "label", "unit", "finding"},
+            .may = {"base", "known", "label", "unit", "finding"},
             .tolerance = 0.005,
             .board = order_board,
             .truth = order_truth,

@@ -11,6 +11,7 @@
 #include "core/base/units.h"
 #include "core/scene/figures/figures.h"
 #include "lessons/player/sketch/parts.h"
+#include "lessons/player/sketch/picture.h"
 
 namespace lockstep::lessons {
 
@@ -88,6 +89,23 @@ SketchScore score_of(const Predict& predict, const SketchBoard& board, const Ske
 double measure_of(const SketchBoard& board, const Sketch& sketch) {
     const SketchKind* kind = sketch_kind(board.kind);
     return kind && sketch.values.size() == board.places.size() ? kind->measure(board, sketch) : nothing_put;
+}
+
+const scene::Scene* picture_before(const Lesson& lesson, size_t step, const Predict& predict) {
+    const std::string& base = predict.sketch.base;
+    if (step >= lesson.steps.size() || base == alone) return nullptr;
+    static constexpr std::string_view below[] = {"bar", "typed", "shares", "order", "curve", "lanes"};
+    static constexpr size_t by_itself = 4;  // the others need their room, or show the case before themselves
+    const auto kind = std::find(std::begin(below), std::end(below), predict.type) - std::begin(below);
+    if (kind == std::size(below)) return nullptr;
+    if (!base.empty()) return scene_named(lesson, base);
+    const auto& own = lesson.steps[step].scenes;
+    if (kind >= static_cast<std::ptrdiff_t>(by_itself) || lesson.exam || own.empty() || own.back().view.empty())
+        return nullptr;
+    for (size_t i = step; i-- > 0;)
+        if (const auto& earlier = lesson.steps[i].scenes; !earlier.empty() && earlier.back().view == own.back().view)
+            return &earlier.back();
+    return nullptr;
 }
 
 bool is_painted(const SketchBoard& board) {

@@ -823,6 +823,9 @@ TEST_CASE("a small window's Training workspace keeps the step's kernels under ev
 TEST_CASE("picture and clock stand on one instruction where warps wait in loops: a kernel of clusters and mbarriers") {
     Desk desk(1, {.lesson = "A13", .lesson_step = 9});
     desk.session.workspace = Workspace::learn;
+    desk.settle();
+    desk.session.lesson.predictions[9][0].locked = true;  // until then the case before stands there
+    desk.session.post(ask::LockPrediction{0});
     for (int i = 0; i < 4; ++i) {
         REQUIRE(desk.session.wait_until_idle(60));
         desk.frame();

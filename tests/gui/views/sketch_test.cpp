@@ -208,6 +208,30 @@ TEST_CASE("sectors are painted with mouse and keys; before the lock nothing tell
     CHECK_FALSE(desk.given().locked);
 }
 
+TEST_CASE("while an amount is asked for the run of the step before stays in sight, and its own comes with the answer") {
+    SketchDesk desk("A03", 2, "dark");
+    desk.size(1600, 1000, 1);
+    desk.frames(4);
+    const auto before = desk.session.snapshot()->host;
+    REQUIRE(before);
+    CHECK(shows_case_before(desk.session.lesson));
+    CHECK(desk.session.learn.reveal_steps < 0);
+    CHECK(desk.shows("Streams and copy engines"));
+    CHECK(desk.shows("critical path"));  // its legend: nothing of it is hidden
+    CHECK(desk.shows("Your prediction, on the picture"));
+    desk.given().sketch.values.back() = 2;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(desk.given().told);
+    CHECK_FALSE(shows_case_before(desk.session.lesson));
+    CHECK(desk.session.snapshot()->host != before);
+    CHECK(desk.shows("Streams and copy engines"));
+    REQUIRE(desk.click_on("Sketch again"));
+    desk.settle();
+    CHECK(desk.session.snapshot()->host == before);
+}
+
 TEST_CASE("no sketch of the course writes text on text, small or large, open or answered") {
     for (const char* id : {"A01", "A02", "A03", "A05", "A06", "A08", "A10", "A11"}) {
         SketchDesk desk(id, 0, "light");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/views/sketch/sketch.h"
 
 namespace lockstep::gui {
@@ -122,6 +123,8 @@ float draw_answered(Ui& ui, Session& session, const lessons::Predict& predict, L
     if (ui.chip(to, y, "Sketch again")) {
         sketch_again(given);
         session.learn.run_shown = -1;
+        if (asked_below_picture(session.lesson, session.lesson.step) >= 0)
+            session.post(ask::ShowLessonStep{session.lesson.step});
     }
     return y + 38;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/widgets/ui_state.h"
@@ -85,12 +86,17 @@ class SketchView final : public View {
                                                                     .badge = sketch_badge(session.lesson),
                                                                     .caption = caption});
         ui.push_scope("sketch");
-        draw_frame(ui, scene, *given, *picture, body, session.learn.presented);
+        if (picture_above(state) != nullptr && !session.learn.presented && body.h < 460)
+            draw_strip(ui, scene, *given, *picture, body);
+        else
+            draw_frame(ui, scene, *given, *picture, body, session.learn.presented);
         ui.pop_scope();
     }
 
     // In front of a class its headline and source stand above it.
-    float needs(Ui&, Session& session, Focus&, const Rect&) override { return session.learn.presented ? 180 : 400; }
+    float needs(Ui&, Session& session, Focus&, const Rect&) override {
+        return session.learn.presented ? 180 : picture_above(session.lesson) != nullptr ? 250 : 400;
+    }
 
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
 
@@ -148,6 +154,32 @@ class SketchView final : public View {
         if (!tiny) draw_table(ui, scene, given, {body.right() - table, y, table, h});
         if (h > 0) y += h + (low ? 10 : 18);
         picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
+    }
+
+    // Below the picture of the case before: the source beside what is asked, which no table needs, for its rows are there.
+    void draw_strip(Ui& ui, const SketchScene& scene, LessonState::Prediction& given, const SketchPicture& picture,
+                    const Rect& body) {
+        const Theme& theme = *ui.theme;
+        const bool tiny = body.h < 250;
+        const TextStyle head{.size = tiny ? 16.0f : 20.0f, .weight = 700, .width = body.w};
+        float y = body.y + (tiny ? 16.0f : 22.0f);
+        const Faded faint(ui, scene.truth ? scene.shown : 1.0f);
+        ui.text(body.x, y, scene.truth ? scene.truth->finding : scene.predict.question, head);
+        y += tiny ? 18 : 24;
+        const TextStyle says{.size = 13, .color = theme.ink2, .width = body.w};
+        if (!scene.truth)
+            ui.text(body.x, y, lessons::sketch_kind(scene.board.kind)->help, says);
+        else
+            ui.text(body.x, y, given.score.sentence,
+                    {.size = 13, .color = given.score.right ? theme.right : theme.wrong, .weight = 600, .width = body.w});
+        y += tiny ? 8 : 14;
+        Rect rest{body.x, y, body.w, body.bottom() - y - 4};
+        if (!scene.board.text.empty() && body.w >= 700) {
+            const float w = std::min(480.0f, body.w * 0.4f);
+            draw_source(ui, scene, {rest.x, rest.y, w, std::min(rest.h, source_height(scene, rest.h))});
+            rest.x += w + 16, rest.w -= w + 16;
+        }
+        picture.draw(ui, scene, given.sketch, hand_, rest);
     }
 
     // In front of a class: question and asked line stand outside; the finding comes over the picture once the run told it.
