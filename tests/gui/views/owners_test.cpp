@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/gui/views/cluster/collective_trees.h"
+#include "app/gui/views/collective/collective_trees.h"
 #include "app/gui/views/cluster/owners_data.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "tests/gui/rows_desk.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "app/gui/views/cluster/ring_split.h"
+#include "app/gui/views/collective/ring_split.h"
 #include "core/parallel/blocks/model.h"
 #include "tests/gui/rows_desk.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 #include "core/scene/cluster/cluster_plan.h"
 #include "core/scene/cluster/cluster_training.h"
 

@@ -8,7 +8,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 #include "core/comm/network/network.h"
 #include "core/model/gpus/gpu_spec.h"
 

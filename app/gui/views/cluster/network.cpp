@@ -13,7 +13,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 #include "core/base/diagnostic.h"
 #include "core/parallel/plan/energy.h"
 

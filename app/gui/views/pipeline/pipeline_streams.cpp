@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
 
 namespace lockstep::gui {

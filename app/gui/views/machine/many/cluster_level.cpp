@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "core/base/units.h"
 

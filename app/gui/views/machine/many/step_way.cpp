@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 
 namespace lockstep::gui {
 namespace {

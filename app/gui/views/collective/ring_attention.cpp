@@ -9,7 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/rank_look.h"
-#include "app/gui/views/cluster/ring_split.h"
+#include "app/gui/views/collective/ring_split.h"
 
 namespace lockstep::gui {
 namespace {

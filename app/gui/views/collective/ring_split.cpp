@@ -1,4 +1,4 @@
-#include "app/gui/views/cluster/ring_split.h"
+#include "app/gui/views/collective/ring_split.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Read in this order: trees_of(), which finds every rank's parent and where it stands; then the picture.
-#include "app/gui/views/cluster/collective_trees.h"
+#include "app/gui/views/collective/collective_trees.h"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
-#include "app/gui/views/cluster/collective_data.h"
-#include "app/gui/views/cluster/collective_trees.h"
+#include "app/gui/views/collective/collective_data.h"
+#include "app/gui/views/collective/collective_trees.h"
 #include "app/gui/widgets/axis.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/network/network.h"

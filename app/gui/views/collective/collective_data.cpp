@@ -1,5 +1,5 @@
 // Contributions chunk by chunk, and D10's facts in words.
-#include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/views/collective/collective_data.h"
 
 #include <fmt/format.h>
 
