@@ -251,7 +251,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "collective", with_rows("collective"), action, "collective", without_messages},
         {learn, "rank_memory", with_rows("rank_memory"), action, "rank_memory", always},
         {learn, "mesh", with_rows("mesh"), action, "mesh", always},
-        {learn, "owners", lesson({slot("owners", 660, 560, 420), slot("rows", 180, 560, 170)}), action, "owners", always},
+        {learn, "owners", lesson({slot("owners", 630, 560, 420), slot("rows", 210, 560, 200)}), action, "owners", always},
         {learn, "network", with_rows("network"), action, "network", always},
         {learn, "memory_wall", lesson({slot("memory_wall", 580, 560, 330)}), action, "memory_wall", always},
         {learn, "cluster",

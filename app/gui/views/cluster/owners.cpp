@@ -136,7 +136,8 @@ class OwnersView final : public View {
             wide += std::max<int64_t>(column.matrix.columns, 5);
             tall = std::max(tall, column.matrix.rows);
         }
-        const float head = 42, share = r.h * 0.42f;
+        const float head = 42;
+        const float share = std::max(r.h * 0.42f, r.h - 22 - 62 * static_cast<float>(std::max(1, chain.ranks)));
         it.cell = std::clamp(
             std::min((r.w - it.names - gaps - 12) / static_cast<float>(wide), (share - head) / static_cast<float>(tall)),
             2.0f, 26.0f);
@@ -217,7 +218,7 @@ class OwnersView final : public View {
                                float small) {
         const float width = cell * static_cast<float>(matrix.columns), height = small * static_cast<float>(matrix.rows);
         const float left = x + (w - width) / 2, top = lane.y + (lane.h - height) / 2;
-        ui.frame({left - 1, top - 1, width + 2, height + 2}, ui.theme->line, 1);
+        ui.frame({left - 1, top - 1, width + 2, height + 2}, ui.theme->ink3, 1);
         const Rect box = box_of(matrix, rank, left, top, cell, small);
         if (matrix.everywhere())
             ui.rect(box, data::grey);

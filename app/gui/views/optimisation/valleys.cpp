@@ -159,8 +159,7 @@ class ValleysView final : public View {
         ui.ring({at, low}, 6, theme.panel, 1.5f);
         ui.circle({at, high}, 6, data::orange);
         ui.ring({at, high}, 6, theme.panel, 1.5f);
-        ui.text(at - 14, high - 10, fmt::format("+{:.2g}", valley.gap()),
-                {.size = 18, .align = Align::right, .weight = 700});
+        ui.text(at + 14, high - 8, fmt::format("+{:.2g}", valley.gap()), {.size = 18, .weight = 700});
         if (!ui.hovered(plot)) return;
         const double w = left + (right - left) * static_cast<double>((ui.mouse.x - plot.x) / plot.w);
         const auto i = static_cast<size_t>(
