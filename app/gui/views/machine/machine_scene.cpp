@@ -9,6 +9,7 @@
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/model/issue/ticks.h"
 #include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
@@ -63,14 +64,14 @@ std::vector<Rates> rates_of(const model::KernelRun& run) {
     const double schedulers = static_cast<double>(run.gpu.sms.value) * run.gpu.sub_cores.value;
     for (size_t w = 0; w < windows.totals.size(); ++w) {
         const model::CycleTotals& totals = windows.totals[w];
-        const auto sectors = static_cast<double>(windows.counters.total(w).l2_sectors);
         const int64_t begin = static_cast<int64_t>(w) * windows.length;
         const auto cycles =
             static_cast<double>(std::clamp<int64_t>(model::shown_cycles(run.result) - begin, 1, windows.length));
         Rates r;
         r.issue = static_cast<double>(totals.issued) / cycles / schedulers;
         r.l2 = recorded ? slices_busy(machine->queues, begin, begin + windows.length)
-                        : sectors * 32 / cycles / std::max(1.0, static_cast<double>(run.gpu.l2_bytes_per_cycle.value));
+                        : static_cast<double>(totals.l2_reads + totals.l2_writes) / cycles /
+                              (model::ticks_a_cycle * std::max<double>(1, run.gpu.l2_slices.value));
         r.dram = static_cast<double>(totals.dram_read + totals.dram_written) / cycles /
                  std::max(1e-9, run.result.totals.dram_bytes_per_cycle);
         rates.push_back(r);
