@@ -163,15 +163,18 @@ class SketchView final : public View {
         const bool tiny = body.h < 250;
         const TextStyle head{.size = tiny ? 16.0f : 20.0f, .weight = 700, .width = body.w};
         float y = body.y + (tiny ? 16.0f : 22.0f);
-        const Faded faint(ui, scene.truth ? scene.shown : 1.0f);
-        ui.text(body.x, y, scene.truth ? scene.truth->finding : scene.predict.question, head);
-        y += tiny ? 18 : 24;
-        const TextStyle says{.size = 13, .color = theme.ink2, .width = body.w};
-        if (!scene.truth)
-            ui.text(body.x, y, lessons::sketch_kind(scene.board.kind)->help, says);
-        else
-            ui.text(body.x, y, given.score.sentence,
+        const float below = y + (tiny ? 18.0f : 24.0f);
+        if (scene.truth) {
+            const Faded faint(ui, scene.shown);
+            ui.text(body.x, y, scene.truth->finding, head);
+            ui.text(body.x, below, given.score.sentence,
                     {.size = 13, .color = given.score.right ? theme.right : theme.wrong, .weight = 600, .width = body.w});
+        } else {
+            ui.text(body.x, y, scene.predict.question, head);
+            ui.text(body.x, below, lessons::sketch_kind(scene.board.kind)->help,
+                    {.size = 13, .color = theme.ink2, .width = body.w});
+        }
+        y = below;
         y += tiny ? 8 : 14;
         Rect rest{body.x, y, body.w, body.bottom() - y - 4};
         if (!scene.board.text.empty() && body.w >= 700) {
