@@ -96,12 +96,11 @@ const scene::Scene* picture_before(const Lesson& lesson, size_t step, const Pred
     if (step >= lesson.steps.size() || base == alone) return nullptr;
     static constexpr std::string_view below[] = {"bar", "typed", "shares", "order", "curve", "lanes"};
     static constexpr size_t by_itself = 4;  // the others need their room, or show the case before themselves
-    const auto kind = std::find(std::begin(below), std::end(below), predict.type) - std::begin(below);
+    const auto kind = static_cast<size_t>(std::find(std::begin(below), std::end(below), predict.type) - std::begin(below));
     if (kind == std::size(below)) return nullptr;
     if (!base.empty()) return scene_named(lesson, base);
     const auto& own = lesson.steps[step].scenes;
-    if (kind >= static_cast<std::ptrdiff_t>(by_itself) || lesson.exam || own.empty() || own.back().view.empty())
-        return nullptr;
+    if (kind >= by_itself || lesson.exam || own.empty() || own.back().view.empty()) return nullptr;
     for (size_t i = step; i-- > 0;)
         if (const auto& earlier = lesson.steps[i].scenes; !earlier.empty() && earlier.back().view == own.back().view)
             return &earlier.back();
