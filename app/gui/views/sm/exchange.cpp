@@ -163,7 +163,7 @@ class ExchangeView final : public View {
             y += 58;
         }
         const float below = hidden ? 0.0f : when_height();
-        const float cards = std::max(120.0f, body.bottom() - y - below - (hidden ? 8.0f : 40.0f));
+        const float cards = std::max(hidden ? 120.0f : least_cards, body.bottom() - y - below - (hidden ? 8.0f : 40.0f));
         const float code = body.w < 700 && hidden ? body.w : std::min(hidden ? 520.0f : 400.0f, body.w * 0.42f);
         draw_code_box(ui, {body.x, y, code, std::min(cards, 330.0f)}, hidden);
         if (hidden) {
@@ -182,7 +182,7 @@ class ExchangeView final : public View {
     }
 
     float needs(Ui&, Session& session, Focus&, const Rect&) override {
-        return session.learn.reveal_steps >= 0 ? 300.0f : 330.0f + when_height();
+        return session.learn.reveal_steps >= 0 ? 300.0f : least_cards + 210.0f + when_height();
     }
 
     std::string describe(const Session& session, const Focus&) const override {
@@ -204,6 +204,8 @@ class ExchangeView final : public View {
   private:
     std::shared_ptr<const model::KernelRun> run_, beside_;
     Exchange own_, other_;
+
+    static constexpr float least_cards = 190;  // both warps, and what stands between them
 
     float when_height() const { return 44 + static_cast<float>(own_.warps.size()) * (beside_ ? 44.0f : 30.0f) + 26; }
 
@@ -375,8 +377,10 @@ class ExchangeView final : public View {
             if (it != nullptr && opens_at(*it) >= 0) {
                 const float x = x_of(opens_at(*it));
                 ui.line({x, plot.y - 4}, {x, plot.bottom()}, data::purple, 2);
-                ui.text(x + 6, plot.bottom() - 2, fmt::format("{}: the barrier opens", opens_at(*it)),
-                        {.size = 12, .color = theme.ink2, .width = area.right() - x - 8});
+                const std::string says = fmt::format("{}: the barrier opens", opens_at(*it));
+                const float half = ui.text_width(says, {.size = 12}) / 2;
+                ui.text(std::clamp(x, area.x + 150 + half, area.right() - 50 - half), area.y + 16, says,
+                        {.size = 12, .color = theme.ink2, .align = Align::center});
             }
     }
 
