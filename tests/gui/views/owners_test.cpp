@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/gui/views/collective/collective_trees.h"
 #include "app/gui/views/cluster/owners_data.h"
+#include "app/gui/views/collective/collective_trees.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "tests/gui/rows_desk.h"
 
@@ -55,8 +55,11 @@ TEST_CASE("a part that several ranks hold has one owner, and a question hides wh
 }
 
 TEST_CASE("a double tree's halves go along two trees, whose leaves are the other's inner ranks") {
-    RowsDesk desk("collective", trees, "collective", false);
-    const auto found = trees_of(desk.session.snapshot()->cluster->collective);
+    const auto trees_of_rows = [](const char* rows) {
+        RowsDesk desk("collective", rows, "collective", false);
+        return trees_of(desk.session.snapshot()->cluster->collective);
+    };
+    const auto found = trees_of_rows(trees);
     REQUIRE(found.size() == 2);
     CHECK(found[0].root() == 0);
     CHECK(found[1].root() == 7);
@@ -69,10 +72,8 @@ TEST_CASE("a double tree's halves go along two trees, whose leaves are the other
     };
     for (int rank = 0; rank < 8; ++rank)
         if (rank != 0 && rank != 7) CHECK(inner(found[0], rank) != inner(found[1], rank));
-    RowsDesk ring("collective", "ring ranks=8 bytes=64000 link=nvlink4", "collective", false);
-    CHECK(trees_of(ring.session.snapshot()->cluster->collective).empty());
-    RowsDesk broadcast("collective", "tree operation=broadcast ranks=8 bytes=64000 link=nvlink4", "collective", false);
-    const auto one = trees_of(broadcast.session.snapshot()->cluster->collective);
+    CHECK(trees_of_rows("ring ranks=8 bytes=64000 link=nvlink4").empty());
+    const auto one = trees_of_rows("tree operation=broadcast ranks=8 bytes=64000 link=nvlink4");
     REQUIRE(one.size() == 1);
     CHECK(one.front().levels == 4);
 }
