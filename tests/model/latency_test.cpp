@@ -101,9 +101,9 @@ TEST_CASE("doubles' divisions and roots take their FP64 instructions, rough reci
     for (const Row& row : rows) {
         CAPTURE(row.step);
         CHECK(a_step(row.step, 32) == Approx(row.latency).margin(1));
-        // With 8 warps on a sub-core the pipe is the pace of sequences.
+        // With 8 warps on a sub-core the pipe is the pace of sequences, but for a tenth: the start by the special functions.
         const double pipe = row.fp64 > 0 ? row.fp64 * 32 / on.fp64_lanes : 32 / double(on.sfu_lanes);
-        if (row.fp64 > 0) CHECK(a_step(row.step, 1024) / 8 == Approx(pipe).epsilon(0.1));
+        if (row.fp64 > 0) CHECK(a_step(row.step, 1024) / 8 == Approx(pipe).epsilon(0.12));
         CHECK(a_step(row.step, 1024) >= 8 * pipe - 1);
     }
 }

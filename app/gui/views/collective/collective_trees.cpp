@@ -144,6 +144,11 @@ void draw_tree(Ui& ui, const scene::CollectiveShown& shown, const RankTree& tree
                 is_late ? ", late" : ""));
         if (ui.clicked(box)) focus.rank = number;
     }
+    std::vector<Rect> taken;  // by what is written
+    for (size_t i = 0; i < tree.parent.size(); ++i) {
+        const Point p = place.at(static_cast<int>(i));
+        taken.push_back({p.x - place.half_w, p.y - place.half_h, 2 * place.half_w, 2 * place.half_h});
+    }
     for (const MessageUnderWay& one : moving) {
         if (!mine(*one.message)) continue;
         const Point p = place.way(one.message->from, one.message->to, std::clamp(one.share, 0.15f, 0.85f));
@@ -151,6 +156,15 @@ void draw_tree(Ui& ui, const scene::CollectiveShown& shown, const RankTree& tree
         const Color color = one.message->reduce ? data::green : data::blue;
         const float half = std::min(9.0f, std::max(6.0f, place.half_w));
         const Rect box{p.x - half, p.y - 7, 2 * half, 14};
+        const bool is_free = std::none_of(taken.begin(), taken.end(), [&](const Rect& other) {
+            return box.x < other.right() && other.x < box.right() && box.y < other.bottom() && other.y < box.bottom();
+        });
+        if (!is_free) {  // no room for its number: a mark
+            const Rect mark{p.x - 2, p.y - 2, 4, 4};
+            ui.rect(mark, color);
+            continue;
+        }
+        taken.push_back(box);
         ui.rect(box, color);
         ui.frame(box, theme.panel, 1);
         if (ui.text_width(name, {.size = 12, .weight = 600}) <= box.w)

@@ -239,9 +239,9 @@ void BankPicture::draw_words(Ui& ui, const Pattern& pattern, const BankFacts& fa
         const Color fill = picked ? theme.ink : fill_of(facts, word.word);
         ui.rect(box, fill);
         if (readers > 1) ui.frame({box.x - 1, box.y - 0.5f, box.w + 2, box.h + 1}, data::sky, 1.5f);
-        if (numbers)
-            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f,
-                    readers > 1 ? fmt::format("x{}", readers) : std::to_string(std::countr_zero(word.lanes)),
+        const std::string label = readers > 1 ? fmt::format("x{}", readers) : std::to_string(std::countr_zero(word.lanes));
+        if (numbers && ui.text_width(label, {.size = 12, .mono = true}) <= box.w)
+            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, label,
                     {.size = 12, .color = text_on(fill), .align = Align::center, .mono = true});
         most_right = std::max(most_right, box.right());
     }

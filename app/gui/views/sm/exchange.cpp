@@ -207,7 +207,7 @@ class ExchangeView final : public View {
 
     static constexpr float least_cards = 190;  // both warps, and what stands between them
 
-    float when_height() const { return 44 + static_cast<float>(own_.warps.size()) * (beside_ ? 44.0f : 30.0f) + 26; }
+    float when_height() const { return 58 + static_cast<float>(own_.warps.size()) * (beside_ ? 44.0f : 30.0f) + 26; }
 
     void draw_code_box(Ui& ui, const Rect& box, bool hidden) const {
         const Theme& theme = *ui.theme;
@@ -239,7 +239,7 @@ class ExchangeView final : public View {
                 ui.text(right - w + 6, y + 16, tag, {.size = 12});
                 right -= w + 6;
             }
-            if (barrier) ui.rect({box.x + 40, y + 1, 176, pitch - 4}, theme.code, 3);
+            if (barrier) ui.rect({box.x + 40, y + 1, std::min(176.0f, right - box.x - 42), pitch - 4}, theme.code, 3);
             draw_code(ui, box.x + 44, y + 17, lines[i], 13, right - box.x - 48);
             if (gap && line == own_.write_line) {
                 y += pitch;
@@ -347,7 +347,7 @@ class ExchangeView final : public View {
         const int64_t pad = std::max<int64_t>(2, (to - from) / 24);
         from -= pad, to += pad;
         const float names = beside_ ? 190.0f : 70.0f;
-        const Rect plot{area.x + names, area.y + 34, area.w - names - 20, area.h - 40};
+        const Rect plot{area.x + names, area.y + 48, area.w - names - 20, area.h - 54};
         const auto x_of = [&](int64_t cycle) {
             return plot.x + plot.w * static_cast<float>(cycle - from) / static_cast<float>(to - from);
         };
