@@ -208,19 +208,27 @@ void draw_rank_trees(Ui& ui, const scene::CollectiveShown& shown, const std::vec
                      const std::vector<MessageUnderWay>& moving, Focus& focus, const Rect& area,
                      const std::function<void(int, int, const Rect&)>& handle) {
     static constexpr std::string_view names[] = {"First tree", "Second tree"};
-    const float gap = 12, head = 20;
-    const float high =
-        std::min(230.0f, (area.h - gap * static_cast<float>(trees.size() - 1)) / static_cast<float>(trees.size()));
+    const float gap = 12, head = 20, least_level = 27;  // a level: a rank's box, and the way to the next
+    const auto count = static_cast<float>(trees.size());
+    int levels = 2;
+    for (const RankTree& tree : trees) levels = std::max(levels, tree.levels);
+    const float stacked = (area.h - gap * (count - 1)) / count;
+    const bool beside = stacked - head < least_level * static_cast<float>(levels - 1);
+    const float wide = beside ? (area.w - gap * (count - 1)) / count : area.w,
+                high = std::min(230.0f, beside ? area.h : stacked);
     if (high < head + 50) return;
-    float y = area.y;
-    for (size_t i = 0; i < trees.size(); ++i, y += high + gap) {
-        float x = area.x;
-        if (trees.size() > 1) x = ui.text(x, y + 13, names[i % 2], {.size = 13, .weight = 600}) + 8;
-        const std::string words = trees.size() > 1
-                                      ? fmt::format("half of the buffer, {} hops", trees[i].levels - 1)
-                                      : fmt::format("{} hop{}", trees[i].levels - 1, trees[i].levels == 2 ? "" : "s");
-        ui.text(x, y + 13, words, {.size = 12, .color = ui.theme->ink2, .width = area.right() - x});
-        draw_tree(ui, shown, trees[i], moving, focus, {area.x, y + head, area.w, high - head}, handle);
+    Rect room{area.x, area.y, wide, high};
+    for (size_t i = 0; i < trees.size(); ++i) {
+        float x = room.x;
+        if (trees.size() > 1) x = ui.text(x, room.y + 13, names[i % 2], {.size = 13, .weight = 600}) + 8;
+        const std::string hops = fmt::format("{} hop{}", trees[i].levels - 1, trees[i].levels == 2 ? "" : "s");
+        const std::string words = trees.size() > 1 && !beside ? "half of the buffer, " + hops : hops;
+        ui.text(x, room.y + 13, words, {.size = 12, .color = ui.theme->ink2, .width = room.right() - x});
+        draw_tree(ui, shown, trees[i], moving, focus, {room.x, room.y + head, wide, high - head}, handle);
+        if (beside)
+            room.x += wide + gap;
+        else
+            room.y += high + gap;
     }
 }
 
