@@ -2,8 +2,8 @@
 // for whom; the transport; memory by ZeRO stage. Expected figures are those of the papers and of the closed formulas.
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/collective/collective_data.h"
 #include "app/gui/views/cluster/workers_words.h"
+#include "app/gui/views/collective/collective_data.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
 #include "core/base/diagnostic.h"
 #include "core/scene/cluster/cluster_training.h"
