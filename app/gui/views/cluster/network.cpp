@@ -511,7 +511,9 @@ class NetworkView final : public View {
         const float round = rank ? 0.0f : 4.0f;
         ui.rect(box, rank ? theme.selected : theme.panel2, round);
         ui.frame(box, picked ? theme.ink : rank ? theme.accent : theme.ink3, picked ? 2.0f : 1.0f, round);
-        if (ui.text_width(name, {.size = 12}) + 4 <= box.w && box.h >= 14)
+        // Ranks of as many digits have their number all, or none has.
+        const std::string measured = rank ? std::string(name.size(), '0') : name;
+        if (ui.text_width(measured, {.size = 12}) + (rank ? 1.0f : 4.0f) <= box.w && box.h >= 14)
             ui.text(place.x, place.y + 4.5f, name, {.size = 12, .align = Align::center});
         if (ui.hovered(box)) ui.tooltip(tip_of(network, static_cast<int>(i)));
         if (rank && ui.clicked(box)) focus.rank = static_cast<int32_t>(i);
