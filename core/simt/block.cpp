@@ -7,6 +7,7 @@
 #include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/device_runtime.h"
+#include "core/simt/execute/ahead.h"
 #include "core/simt/execute/call.h"
 #include "core/simt/execute/plan.h"
 #include "core/simt/warp.h"
@@ -144,6 +145,14 @@ Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& 
     grid.cluster = cluster_of(program, config);
     if (config.device_runtime) grid.own_runtime = config.device_runtime->again(memory);
     grid.device_runtime = grid.own_runtime.get();
+    return grid;
+}
+
+Grid make_packed_grid(const std::shared_ptr<const ptx::Packing>& packing, const LaunchConfig& config, Memory& memory) {
+    Grid grid = make_grid(packing->program, config, memory);
+    const std::shared_ptr<Plan> plan = make_plan(packing->program, grid.variables);
+    plan->packing = packing;
+    grid.plan = plan;
     return grid;
 }
 

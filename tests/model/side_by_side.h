@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/launch/packed.h"
 #include "core/model/plain/plain_sm.h"
 
 namespace lockstep::model::test {
@@ -61,18 +62,22 @@ struct Launch {
     std::vector<std::pair<uint64_t, uint64_t>> buffers;  // address and bytes of all that it may write
 };
 
-// "" where the plain SM and the fast one, traced and untraced, with and without running ahead, exact and not, agree in
-// cycles, in every issue, in what every warp did in every cycle and in what they leave in memory.
+// "" where the plain SM and the fast one, traced and untraced, with and without running ahead, exact and not, and with
+// packed registers where nobody looks, agree in cycles, in every issue, in what every warp did in every cycle and in what
+// they leave in memory.
 inline std::string difference(const GpuSpec& gpu, const ptx::Program& program, const Launch& it, TimedOptions options = {}) {
     simt::Memory plain_memory = it.memory;
     const PlainResult plain = plain_launch(gpu, program, it.config, plain_memory, options);
     for (const bool trace : {true, false})
-        for (const char* const ahead : {"step by step", "ahead", "ahead and exact"}) {
+        for (const char* const ahead : {"step by step", "ahead", "ahead and exact", "packed", "packed, step by step"}) {
+            const bool packed = std::string_view(ahead).starts_with("packed");
+            if (trace && packed) continue;
             options.trace = trace;
-            options.run_ahead = std::string_view(ahead) != "step by step";
+            options.run_ahead = !std::string_view(ahead).ends_with("step by step");
             options.exact = std::string_view(ahead) == "ahead and exact";
             simt::Memory fast_memory = it.memory;
-            const TimedResult fast = launch(gpu, program, it.config, fast_memory, options);
+            const TimedResult fast =
+                launch(gpu, program, it.config, fast_memory, options, packed ? Pack::everywhere : Pack::nowhere);
             const std::string how = fmt::format("{}, {}: ", trace ? "traced" : "untraced", ahead);
             if (plain.fault || fast.fault) {
                 const std::string here = plain.fault ? simt::render(*plain.fault) : "no fault";

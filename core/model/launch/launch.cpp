@@ -1,10 +1,9 @@
-// What a launch is, from first to last: a Machine that runs to the end.
+// What a launch is: a Machine that runs to the end, see packed.cpp.
 #include "core/model/launch/launch.h"
 
 #include <algorithm>
-#include <cassert>
 
-#include "core/model/launch/machine.h"
+#include "core/model/launch/packed.h"
 
 namespace lockstep::model {
 
@@ -20,12 +19,7 @@ simt::LaunchOptions functional_options(const GpuSpec& gpu, const ptx::Program& p
 
 TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                    simt::Memory& device_memory, const TimedOptions& options) {
-    const bool real = options.ideal == Idealised{};
-    assert((real || options.checkpoint_bytes == 0) && "a replay would not know what was ideal");
-    const GpuSpec changed = real ? GpuSpec{} : idealised(gpu, options.ideal);
-    Machine machine(real ? gpu : changed, program, config, device_memory, options);
-    machine.run_until(never);
-    return machine.finish();
+    return launch(gpu, program, config, device_memory, options, Pack::where_it_pays);
 }
 
 }  // namespace lockstep::model

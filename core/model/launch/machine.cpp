@@ -117,7 +117,8 @@ void SmQueue::rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
 }
 
 Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
-                 simt::Memory& device_memory, const TimedOptions& options)
+                 simt::Memory& device_memory, const TimedOptions& options,
+                 const std::shared_ptr<const ptx::Packing>& packing)
     : gpu_(gpu),
       program_(program),
       options_(options),
@@ -141,7 +142,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
         memory_.tell(&*recorder_.machine);
     }
     if (options.l2 != nullptr) memory_.take(*options.l2);
-    grid_ = simt::make_grid(program, config, device_memory);
+    grid_ =
+        packing ? simt::make_packed_grid(packing, config, device_memory) : simt::make_grid(program, config, device_memory);
     grid_.sm_count = gpu.sms;
     simt::set_blocks_at_once(grid_, uint64_t{gpu.sms} * state_.blocks_per_sm);
     grid_.synccheck = options.synccheck;
@@ -198,6 +200,12 @@ void Machine::start() {
     if (options_.checkpoint_bytes == 0) return;
     checkpoints_ = std::make_shared<Checkpoints>(options_.checkpoint_bytes);
     next_checkpoint_ = checkpoint_issues;
+}
+
+bool Machine::is_quiet() const {
+    const auto is_stuck = [](const auto& sm) { return sm->stuck_block() != nullptr; };
+    return !refused_ && !state_.fault && !simt::has_warnings(grid_) &&
+           (result_.stopped || std::none_of(sms_.begin(), sms_.end(), is_stuck));
 }
 
 bool Machine::is_exact() const {

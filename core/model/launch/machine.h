@@ -50,14 +50,18 @@ struct Counted {
 
 class Machine {
   public:
-    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed.
-    Machine(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions&);
+    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed. `packing`: of the
+    // program, whose registers share places; see packed.h.
+    Machine(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions&,
+            const std::shared_ptr<const ptx::Packing>& packing = nullptr);
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
 
     // Runs all that happens before cycle `until` (never: all there is). False when nothing is left to run: the kernel has
     // ended, faulted or been stopped.
     bool run_until(int64_t until);
+    // Whether nothing has been found so far that a launch tells in words, about its registers or others.
+    bool is_quiet() const;
     // Everything before this cycle has happened, and nothing from it on, when run_until(cycle()) has returned.
     int64_t cycle() const { return now_ + 1; }
 

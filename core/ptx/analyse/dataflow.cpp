@@ -120,6 +120,7 @@ Liveness::Liveness(const std::vector<DecodedInstruction>& code, const std::vecto
             in_front_[b] = std::move(live);
         }
     }
+    settled_ = !changed;
 }
 
 Liveness::Set Liveness::behind(size_t block) const {

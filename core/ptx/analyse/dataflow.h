@@ -132,6 +132,7 @@ class Liveness {
     Liveness(const std::vector<DecodedInstruction>& code, const std::vector<int32_t>& lists, uint32_t begin, uint32_t end);
 
     bool known() const { return known_; }  // false: the function is too large to look at
+    bool settled() const { return known_ && settled_; }  // false: it is so large that some registers may be missing
     const std::vector<BasicBlock>& blocks() const { return blocks_; }
     const std::vector<int32_t>& registers() const { return registers_; }  // by number
     Set behind(size_t block) const;                                       // what is live behind its last instruction
@@ -164,7 +165,7 @@ class Liveness {
     std::vector<uint32_t> numbers_;  // by slot of 64 bytes
     std::vector<int32_t> registers_;
     std::vector<Set> in_front_;  // by block
-    bool known_ = true;
+    bool known_ = true, settled_ = false;
 };
 
 // ---- where values come from

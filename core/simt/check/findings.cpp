@@ -30,6 +30,10 @@ std::vector<Fault> take_warnings(Grid& grid) {
     return grid.findings ? std::move(grid.findings->warnings) : std::vector<Fault>();
 }
 
+bool has_warnings(const Grid& grid) {
+    return grid.findings && !grid.findings->warnings.empty();
+}
+
 uint64_t token_of_word(const Block& block, ptx::Space space, uint64_t address) {
     return space == ptx::Space::shared ? token_of(block, address) : address;
 }

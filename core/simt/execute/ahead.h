@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/analyse/packing.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {
@@ -84,6 +85,13 @@ constexpr uint64_t origin_anywhere = uint64_t{1} << 63;
 uint64_t origins_of_address(const ptx::Origins& origins, uint32_t pc, const ptx::MemoryOperand& access);
 // The allocations that such origins stand for in a launch; false: any.
 bool find_allocations(const Grid& grid, uint64_t origins, std::vector<uint64_t>& found);
+
+// A grid as make_grid gives it, of a launch whose registers share places: see packing.h. Beside faults, of which the words
+// may be wrong, such a launch may end with one of kind "packed": a warp came to where it was, so that old values of
+// registers may count. `packing` was made of the program that was decoded.
+Grid make_packed_grid(const std::shared_ptr<const ptx::Packing>& packing, const LaunchConfig& config, Memory& memory);
+// Whether anything was found that a launch tells about registers: a fault aside, its warnings.
+bool has_warnings(const Grid& grid);
 
 // Whether all barriers of the program are one, for the whole block: those alone run ahead.
 bool barriers_alike(const Grid& grid);

@@ -197,7 +197,7 @@ void mark_straight(const std::vector<bool>& leader, std::vector<Prepared>& steps
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::vector<uint64_t>& variables) {
+std::shared_ptr<Plan> make_plan(const ptx::Program& program, const std::vector<uint64_t>& variables) {
     auto plan = std::make_shared<Plan>();
     plan->program = &program;
     plan->variables = variables;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/ptx/analyse/packing.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {
@@ -86,11 +87,17 @@ struct Plan {
     bool counted_barriers = false;  // some barrier says how many threads it waits for
     bool barriers_alike = true;     // all are bar.sync of one number for the whole block: arrivals can run ahead
     std::unique_ptr<std::byte[]> storage;
-    const std::byte* constants = nullptr;  // 64-byte aligned copy of Program::constants
-    mutable std::once_flag homes_known;    // see pointer_homes.h
+    const std::byte* constants = nullptr;         // 64-byte aligned copy of Program::constants
+    std::shared_ptr<const ptx::Packing> packing;  // `program` is that one's; null: registers are as decoded
+    mutable std::once_flag homes_known;           // see pointer_homes.h
     mutable std::vector<PointerHome> homes;
 };
 
-std::shared_ptr<const Plan> make_plan(const ptx::Program&, const std::vector<uint64_t>& variables);
+std::shared_ptr<Plan> make_plan(const ptx::Program&, const std::vector<uint64_t>& variables);
+
+// Where values are followed through registers: the program with a register for each.
+inline const ptx::Program& decoded_of(const Grid& grid) {
+    return grid.plan && grid.plan->packing ? *grid.plan->packing->decoded : *grid.program;
+}
 
 }  // namespace lockstep::simt

@@ -42,7 +42,7 @@ std::vector<PointerHome> homes_of(const ptx::Program& program) {
 
 bool strays(const Grid& grid, uint32_t pc, const Allocation& landed) {
     const Plan& plan = *grid.plan;
-    std::call_once(plan.homes_known, [&] { plan.homes = homes_of(*grid.program); });
+    std::call_once(plan.homes_known, [&] { plan.homes = homes_of(decoded_of(grid)); });
     if (pc >= plan.homes.size()) return false;
     const PointerHome home = plan.homes[pc];
     uint64_t pointer = 0;

@@ -6,6 +6,7 @@
 #include "core/ptx/analyse/dataflow.h"
 #include "core/ptx/decode/special_register.h"
 #include "core/simt/execute/ahead.h"
+#include "core/simt/execute/plan.h"
 
 namespace lockstep::simt {
 
@@ -86,7 +87,7 @@ bool find_allocations(const Grid& grid, uint64_t origins, std::vector<uint64_t>&
 
 void find_written(Grid& grid) {
     grid.written.clear();
-    grid.writes_anywhere = !find_allocations(grid, origins_of_writes(*grid.program), grid.written);
+    grid.writes_anywhere = !find_allocations(grid, origins_of_writes(decoded_of(grid)), grid.written);
 }
 
 }  // namespace lockstep::simt

@@ -53,7 +53,28 @@ void take_snapshot(Warp& warp) {
     watch.digest = watch.digest_before = 0;
 }
 
+// The same of the values that the running path reads later. Where registers share places all others may be anything.
+bool is_live_as_in_snapshot(const Warp& warp, const ptx::Packing& packing) {
+    const std::byte* const now = kernel_registers(warp);
+    const std::byte* const then = warp.watch.registers.data();
+    const uint32_t lanes = warp.active();
+    for (size_t place = 0; place < packing.places.size(); ++place) {
+        if (!packing.is_live(warp.pc(), place)) continue;
+        const auto [offset, bytes] = packing.places[place];
+        uint32_t bits[2];
+        std::memcpy(&bits[0], now + offset, sizeof bits[0]);
+        std::memcpy(&bits[1], then + offset, sizeof bits[1]);
+        if (bytes == 0 && ((bits[0] ^ bits[1]) & lanes) != 0) return false;
+        for (uint32_t rest = bytes == 0 ? 0 : lanes; rest != 0; rest &= rest - 1) {
+            const size_t at = static_cast<size_t>(offset) + size_t{bytes} * static_cast<size_t>(__builtin_ctz(rest));
+            if (std::memcmp(now + at, then + at, bytes) != 0) return false;
+        }
+    }
+    return true;
+}
+
 bool as_in_snapshot(const Warp& warp) {
+    if (const auto& packing = warp.block->grid->plan->packing) return is_live_as_in_snapshot(warp, *packing);
     const std::byte* to = warp.watch.registers.data();
     size_t left = warp.watch.registers.size();
     bool same = true;
@@ -247,6 +268,7 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
         ++watch.visits;
         ++watch.laps;
         if (!watch.changed && as_in_snapshot(warp)) {
+            if (warp.block->grid->plan->packing) return make_fault(warp, pc, 0, "packed", "a warp may spin");
             watch.loop = std::min(watch.steps - watch.taken_at, most_steps / 4);
             if (independent && warp.stack.size() > 1) return running_path_waits(warp, Why::spins);
             if (!watch.reads) return endless_loop(warp, pc, mask);
