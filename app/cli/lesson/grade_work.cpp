@@ -114,7 +114,7 @@ Graded graded_of(const json& from) {
     graded.report.launches = from.at("launches");
     graded.report.lines = from.at("lines").get<std::vector<std::string>>();
     if (const std::string medal = from.at("medal"); !medal.empty())
-        graded.report.medal.emplace(lessons::medal_named(medal), from.at("figure").get<double>());
+        graded.report.medal = lessons::MedalWon{lessons::medal_named(medal), from.at("figure").get<double>()};
     for (const json& clause : from.at("clauses"))
         graded.report.clauses.push_back(
             {clause.at(0), clause.at(1), clause.at(2), clause.at(3), clause.at(4), clause.at(5)});

@@ -156,7 +156,8 @@ struct Sides {
 };
 std::optional<Sides> sides_of(const std::vector<std::pair<int, const ReplicaDigest*>>& holders, double tolerance) {
     std::vector<std::pair<const ReplicaDigest*, std::vector<int>>> alike;
-    for (const auto& [rank, digest] : holders) {
+    for (const auto& [rank, its] : holders) {
+        const ReplicaDigest* digest = its;
         const auto same = std::find_if(alike.begin(), alike.end(), [&](const auto& side) {
             return side.first->checksum == digest->checksum ||
                    (tolerance > 0 &&

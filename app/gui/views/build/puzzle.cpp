@@ -519,7 +519,7 @@ class PuzzleView final : public View {
                 all, [&](const Dot& other) { return other.free && std::hypot(other.at.x - at.x, other.at.y - at.y) < 19; });
             all.push_back({&design, at, free});
         }
-        std::ranges::stable_partition(all, [](const Dot& dot) { return !dot.free; });
+        std::stable_partition(all.begin(), all.end(), [](const Dot& dot) { return !dot.free; });
         bool over_watts = false;
         for (const auto& [of, at, free] : all) {
             const BuiltDesign& design = *of;
