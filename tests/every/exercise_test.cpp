@@ -12,15 +12,15 @@ using namespace lockstep::scene;
 
 namespace {
 
-// Under sanitizers every third exercise. Returns how many there are.
-size_t judge_all(const std::string& compiler) {
+// Every third exercise from `first` on, or each where all is asked for. Returns how many there are.
+size_t judge_all(const std::string& compiler, size_t first) {
     size_t exercises = 0;
     for (const std::filesystem::path& folder : lesson_folders()) {
         const Lesson lesson = load_lesson(folder).value();
         for (const Step& step : lesson.steps)
             for (const Exercise& exercise : step.exercises) {
                 if (std::filesystem::path(exercise.file).extension() != ".cu") continue;
-                if (exercises++ % 3 != 0 && sanitized) continue;
+                if (!sampled(first + exercises++, 3)) continue;
                 for (const bool right : {true, false}) {
                     const std::filesystem::path file = right ? folder / "solution" / exercise.file : folder / exercise.file;
                     const auto report =
@@ -39,11 +39,11 @@ size_t judge_all(const std::string& compiler) {
 }  // namespace
 
 TEST_CASE("every exercise passes its solution and fails its starter when clang compiles them") {
-    if (compiler_here("clang")) CHECK(judge_all("clang") >= 38);
+    if (compiler_here("clang")) CHECK(judge_all("clang", 0) >= 38);
 }
 
 TEST_CASE("every exercise passes its solution and fails its starter when NVRTC compiles them") {
-    if (compiler_here("nvrtc")) CHECK(judge_all("nvrtc") >= 38);
+    if (compiler_here("nvrtc")) CHECK(judge_all("nvrtc", 1) >= 38);
 }
 
 }  // namespace every_exercise_test

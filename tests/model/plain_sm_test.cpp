@@ -45,7 +45,7 @@ TEST_CASE("the plain SM and the fast one agree in every cycle of 500 random prog
 }
 
 TEST_CASE("and of 1,500 more", "[long]") {
-    check_programs(501, 1500);
+    if (exhaustive()) check_programs(501, 1500);
 }
 
 TEST_CASE("and of random programs made by hand") {

@@ -25,7 +25,7 @@ constexpr uint32_t most_ahead_pc = 1u << 20;
 
 // Of one warp, first in, first out: rings.
 struct AheadSteps {
-    static constexpr uint32_t most = 128, most_words = 256;
+    static constexpr uint32_t most = 32, most_words = 128;
     std::array<AheadRun, most> run;
     std::array<uint64_t, most_words> words;  // of an access to global memory what AheadCosts::request wrote
 };
