@@ -253,9 +253,11 @@ class Reader {
         return lower(*value);
     }
     void set_scheduler(GpuDesign& design, const toml::node& node, std::string_view source) const {
-        const std::string name = name_in(node, "scheduler", "gto");
+        std::vector<std::string> known;
+        for (uint8_t i = 0; !name_of(SchedulerPolicy{i}).empty(); ++i) known.emplace_back(name_of(SchedulerPolicy{i}));
+        const std::string name = name_in(node, "scheduler", known.front());
         const auto policy = scheduler_named(name);
-        if (!policy) refuse(node, fmt::format("unknown scheduler '{}'{}", name, did_you_mean(name, {"gto", "lrr", "gty"})));
+        if (!policy) refuse(node, fmt::format("unknown scheduler '{}'{}", name, did_you_mean(name, known)));
         design.choose(*policy, source);
     }
     void set_dram(GpuDesign& design, const toml::node& node, std::string_view source) const {
