@@ -160,14 +160,17 @@ class EditorView final : public View {
         }
         program_chips(ui, desk, x, y, body.right());
         const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);
-        const std::string state = busy  ? snapshot->busy
-                                  : low ? sentence
-                                        : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
-                                                      editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
+        std::string state = busy  ? snapshot->busy
+                            : low ? sentence
+                                  : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
+                                                editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
         if (heat_.of(session, *snapshot) != nullptr) {
             if (x + 130 < body.right() && ui.chip(x, y, "Heat", desk.shows_heat)) desk.shows_heat = !desk.shows_heat;
             if (x + 70 < body.right() && ui.chip(x, y, "Values", desk.shows_values)) desk.shows_values = !desk.shows_values;
         }
+        if (!busy && !low && ui.text_width(state, {.size = 12}) > body.right() - x - 8)  // no room for the words
+            state = fmt::format("{}:{}", editor_.buffer.caret().line + 1,
+                                editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
         ui.text(body.right(), y + 18, state,
                 {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
         follow(session, focus, *snapshot);
