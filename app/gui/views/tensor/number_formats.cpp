@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "core/scene/arguments/kernel_arguments.h"
 
@@ -57,9 +56,7 @@ std::string error_text(double value, double kept) {
 std::optional<double> value_of_launch(const Session& session, const Focus& focus) {
     const auto& lesson = session.lesson.lesson;
     if (session.workspace != Workspace::learn || !lesson) return std::nullopt;
-    const scene::Scene* scene = shows_case_before(session.lesson)
-                                    ? picture_above(session.lesson)
-                                    : lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, session.lesson.step)));
+    const scene::Scene* scene = lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, session.lesson.step)));
     if (scene == nullptr || scene->arguments.empty()) return std::nullopt;
     const auto argument = scene::parse_argument(scene->arguments.front());
     const auto lane = static_cast<size_t>(std::max(0, focus.lane));
