@@ -253,7 +253,7 @@ TEST_CASE("a lesson's training curves stand at their end, and show what the mode
     };
     CHECK(curves_of_step("B12", 5).find("At step 199 the batch's loss is") != std::string::npos);
     // k-means has no accuracy: its inertia beside that of the best of fifty restarts.
-    const std::string centres = curves_of_step("B08", 7);
+    const std::string centres = curves_of_step("B08", 8);
     CHECK(centres.find("test accuracy") == std::string::npos);
     CHECK(centres.find(" at step 30") != std::string::npos);
 }
