@@ -253,7 +253,7 @@ TEST_CASE("a lesson's training curves stand at their end, and show what the mode
     };
     CHECK(curves_of_step("B12", 5).find("At step 199 the batch's loss is") != std::string::npos);
     // k-means has no accuracy: its inertia beside that of the best of fifty restarts.
-    const std::string centres = curves_of_step("B08", 6);
+    const std::string centres = curves_of_step("B08", 8);
     CHECK(centres.find("test accuracy") == std::string::npos);
     CHECK(centres.find(" at step 30") != std::string::npos);
 }
@@ -279,12 +279,12 @@ TEST_CASE("a training run starts and stops beside a tensor program that was on s
 }
 
 TEST_CASE("a lesson shows what its model learned once the answer is locked") {
-    test::Desk desk(SessionOptions{.lesson = "B08", .lesson_step = 4});
+    test::Desk desk(SessionOptions{.lesson = "B08", .lesson_step = 5});
     desk.session.workspace = Workspace::learn;
     desk.settle();
     CHECK(desk.shell.describe("batch").find("waits for your answer") != std::string::npos);
     CHECK(desk.shell.describe("batch").find("read as") == std::string::npos);
-    for (LessonState::Prediction& one : desk.session.lesson.predictions[4]) one.locked = true;
+    for (LessonState::Prediction& one : desk.session.lesson.predictions[5]) one.locked = true;
     desk.settle();
     CHECK(desk.shell.describe("batch").find("400 nodes, 40 labelled") != std::string::npos);
     CHECK(desk.shows("Nodes of the graph"));

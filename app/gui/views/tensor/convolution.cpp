@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/tensor/window_data.h"
@@ -89,7 +90,9 @@ class ConvolutionView final : public View {
         if (const auto& step = snapshot->training.step)
             found = convolution_of(*step);
         else if (lesson && session.workspace == Workspace::learn)
-            if (const scene::Scene* scene = lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, step_)))) {
+            if (const scene::Scene* scene = shows_case_before(session.lesson)
+                                                ? picture_above(session.lesson)
+                                                : lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, step_)))) {
                 std::vector<scene::KernelArgument> arguments;
                 for (const std::string& text : scene->arguments)
                     if (auto argument = scene::parse_argument(text)) arguments.push_back(std::move(argument.value()));

@@ -96,19 +96,23 @@ class LlamaBlockView final : public View {
         return session.learn.reveal_steps >= 0 || asks_for(session, "model.f") ||
                (choices_[chosen_].label == largest_model && asks_for(session, "405b"));
     }
-    // The model that the step's question, or that of the next one of the same scene, is about.
+    // The model that the step's question is about, else the one that its title ends with, else that of the scene's next
+    // question.
     size_t asked_model(const Session& session) const {
         const LessonState& state = session.lesson;
         if (!state.lesson || session.workspace != Workspace::learn) return 0;
         const auto now = static_cast<size_t>(std::max(0, state.step));
         const scene::Scene* const scene = lessons::scene_at(*state.lesson, now);
-        for (size_t s = now; s < state.lesson->steps.size() && lessons::scene_at(*state.lesson, s) == scene; ++s)
+        for (size_t s = now; s < state.lesson->steps.size() && lessons::scene_at(*state.lesson, s) == scene; ++s) {
             for (const lessons::Predict& predict : state.lesson->steps[s].predicts)
                 for (size_t i = 0; i < choices_.size(); ++i) {
                     std::string name = choices_[i].shape.name;
                     std::replace(name.begin(), name.end(), '-', '_');
                     if (name.starts_with("llama") && predict.of.text().find(name) != std::string::npos) return i;
                 }
+            for (size_t i = 0; s == now && i < choices_.size(); ++i)
+                if (state.lesson->steps[s].title.ends_with(choices_[i].label)) return i;
+        }
         return 0;
     }
     void refresh(const Session& session) {

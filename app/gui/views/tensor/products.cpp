@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/product_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
@@ -127,7 +128,9 @@ class ProductsView final : public View {
             all_ = products_of(*record);
             plan_ = plan_tape(*record);
         } else if (lesson && session.workspace == Workspace::learn) {
-            if (const scene::Scene* scene = lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, step_)))) {
+            if (const scene::Scene* scene = shows_case_before(session.lesson)
+                                                ? picture_above(session.lesson)
+                                                : lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, step_)))) {
                 std::vector<scene::KernelArgument> arguments;
                 for (const std::string& text : scene->arguments)
                     if (auto argument = scene::parse_argument(text)) arguments.push_back(std::move(argument.value()));
