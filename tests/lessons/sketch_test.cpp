@@ -215,6 +215,22 @@ TEST_CASE("nothing, and what is not a number, is never right, in any kind") {
     }
 }
 
+TEST_CASE("one of a unit is said in the singular, but symbols and factors stay as they are") {
+    for (const auto& [unit, one] : {std::pair<const char*, const char*>{"sectors", "1 sector"},
+                                    {"sectors a load", "1 sector a load"},
+                                    {"passes", "1 pass"},
+                                    {"ops", "1 op"},
+                                    {"micro-batches", "1 micro-batch"},
+                                    {"times the bytes", "1 times the bytes"},
+                                    {"% of the bytes", "1 % of the bytes"},
+                                    {"µs", "1 µs"},
+                                    {"s a step", "1 s a step"},
+                                    {"TFLOP/s", "1 TFLOP/s"}})
+        CHECK(amount_text(1, unit) == one);
+    CHECK(amount_text(2, "sectors a load") == "2 sectors a load");
+    CHECK(amount_text(1) == "1");
+}
+
 TEST_CASE("answers are shown in an order of the learner's own, the same every time") {
     const Lesson lesson = lesson_named("A06").value();
     const Predict& predict = lesson.steps[2].predicts[0];

@@ -138,6 +138,20 @@ int nearest_answer(const Predict& predict, const SketchBoard& board, const Sketc
     return nearest;
 }
 
+namespace {
+// "sector a load" of "sectors a load": the first word is what is counted, but for symbols ("µs", "TFLOP/s") and factors
+// ("times the bytes").
+std::string of_one(std::string_view unit) {
+    std::string word(unit.substr(0, unit.find(' ')));
+    const std::string rest(unit.substr(word.size()));
+    const bool counted = word.size() > 2 && std::all_of(word.begin(), word.end(),
+                                                        [](unsigned char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
+    if (!counted || word == "times" || word.ends_with("ss") || !word.ends_with("s")) return word + rest;
+    word.resize(word.size() - (word.ends_with("sses") || word.ends_with("ches") ? 2 : 1));
+    return word + rest;
+}
+}  // namespace
+
 std::string amount_text(double value, std::string_view unit) {
     std::string text;
     if (!std::isfinite(value))
@@ -148,9 +162,7 @@ std::string amount_text(double value, std::string_view unit) {
         text = with_commas(static_cast<int64_t>(std::llround(value)));
     else
         text = fmt::format("{:.3g}", value);
-    std::string word(unit);
-    if (value == 1 && word.size() > 3 && word.ends_with("es") && word.starts_with("pass")) word.resize(word.size() - 2);
-    if (value == 1 && word.size() > 2 && word.ends_with("s") && !word.ends_with("ss")) word.pop_back();
+    const std::string word = value == 1 ? of_one(unit) : std::string(unit);
     return word.empty() ? text : text + " " + word;
 }
 

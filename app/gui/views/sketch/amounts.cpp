@@ -74,10 +74,11 @@ void draw_handle(Ui& ui, Point at, float half) {
 }  // namespace
 
 Rect bar_row(const Rect& area, size_t rows, size_t row) {
-    const float names = std::min(230.0f, area.w * 0.24f),
+    // In a narrow strip names and amounts keep a third each at most.
+    const float names = std::clamp(area.w * 0.24f, std::min(124.0f, area.w / 3), 230.0f),
+                amounts = std::clamp(area.w * 0.2f, std::min(128.0f, area.w / 3), 170.0f),
                 pitch = std::clamp((area.h - 56) / static_cast<float>(rows), 30.0f, 104.0f);
-    return {area.x + names, area.y + 8 + pitch * static_cast<float>(row), area.w - names - std::min(170.0f, area.w * 0.2f),
-            pitch * 0.58f};
+    return {area.x + names, area.y + 8 + pitch * static_cast<float>(row), area.w - names - amounts, pitch * 0.58f};
 }
 
 float bar_end(const Rect& row, const SketchAxis& axis, double value) {
