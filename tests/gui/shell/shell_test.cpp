@@ -573,11 +573,11 @@ TEST_CASE("a step without a question keeps to itself what the next step asks abo
     };
     open("A01", [](Desk& desk, const auto&) { CHECK_FALSE(desk.shows("of 32 lanes on")); });
     open("A07", [](Desk& desk, const auto& unknown) {
-        CHECK(unknown() == 8);  // five lines, two more that L1 and DRAM serve as them, and what arithmetic takes
+        CHECK(unknown() == 3);  // the lines that L2 and DRAM serve
         CHECK(desk.shows("local, L1 hit"));
         CHECK(desk.shell.describe("learn").find("hidden until a question") != std::string::npos);
-        desk.session.lesson.predictions[1][0].locked = true;  // shared memory against L1
-        CHECK(unknown() == 5);                                // lines 24 and 30 are told, though asked about again
+        desk.session.lesson.predictions[2][0].locked = true;  // how long L2 takes
+        CHECK(unknown() == 2);                                // that line is told, those of DRAM are not
     });
     open("A15", [](Desk& desk, const auto& unknown) {
         CHECK(unknown() == 6);
