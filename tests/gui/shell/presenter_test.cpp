@@ -237,7 +237,7 @@ TEST_CASE("a curve in front of a class has room, its scale apart, and says what 
     Desk desk("A05", 5);
     desk.width = 1280, desk.height = 720;
     desk.settle();
-    CHECK(desk.said().find("0 hands for 64 resident warps") != std::string::npos);
+    CHECK(desk.said().find("0 hands for 32 resident warps") != std::string::npos);
     CHECK(desk.said().find("at = v + stride") == std::string::npos);  // nothing is asked about a line
     for (const bool answered : {false, true}) {
         if (answered) desk.key(KeyCode::space), desk.settle();
@@ -252,7 +252,7 @@ TEST_CASE("a curve in front of a class has room, its scale apart, and says what 
         CHECK(ticks.back() - ticks.front() > 100);
     }
     REQUIRE(desk.given().told);
-    CHECK(desk.said().find("The run: 0.3") != std::string::npos);  // the caption is there
+    CHECK(desk.said().find("The run: 0.4") != std::string::npos);  // the caption is there
 }
 
 TEST_CASE("the five numbers that a step is about stand first in front of a class") {
