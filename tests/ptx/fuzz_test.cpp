@@ -131,7 +131,9 @@ TEST_CASE("changed, cut and doubled PTX never crashes the front end") {
     try_all(odd);
     CHECK(programs == 1);
     Rng rng(2024);
-    const int rounds = sanitized ? 1'500 : exhaustive() ? 15'000 : 4'000;  // beside the fuzzers, which run for as long as one likes
+    const int rounds = sanitized      ? 1'500
+                       : exhaustive() ? 15'000
+                                      : 4'000;  // beside the fuzzers, which run for as long as one likes
     for (int round = 0; round < rounds; ++round) try_all(mutated(texts[round % 2 ? 0 : rng.below(texts.size())], rng));
     CHECK(programs > static_cast<size_t>(rounds / 150));
     CHECK(complaints > static_cast<size_t>(rounds / 15));

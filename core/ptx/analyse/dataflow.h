@@ -131,7 +131,7 @@ class Liveness {
 
     Liveness(const std::vector<DecodedInstruction>& code, const std::vector<int32_t>& lists, uint32_t begin, uint32_t end);
 
-    bool known() const { return known_; }  // false: the function is too large to look at
+    bool known() const { return known_; }                // false: the function is too large to look at
     bool settled() const { return known_ && settled_; }  // false: it is so large that some registers may be missing
     const std::vector<BasicBlock>& blocks() const { return blocks_; }
     const std::vector<int32_t>& registers() const { return registers_; }  // by number

@@ -279,9 +279,9 @@ std::vector<LimitedKernel> limited_kernels(const Report& report) {
     }
     std::vector<LimitedKernel> limited;
     for (const auto& [kernel, time] : kernels) {
-        const auto launch = std::find_if(report.launches.begin(), report.launches.end(), [&, name = kernel](const LaunchRecord& each) {
-            return each.kernel == name && !each.findings.empty();
-        });
+        const auto launch = std::find_if(
+            report.launches.begin(), report.launches.end(),
+            [&, name = kernel](const LaunchRecord& each) { return each.kernel == name && !each.findings.empty(); });
         if (time >= 0.1 * all && launch != report.launches.end()) limited.push_back({kernel, time / all, &*launch});
     }
     std::stable_sort(limited.begin(), limited.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
