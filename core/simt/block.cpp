@@ -162,10 +162,10 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     if (!grid.plan || grid.plan->program != &program || grid.plan->variables != grid.variables) {
         grid.plan = make_plan(program, grid.variables);
         grid.windows.clear();
-        grid.usual.clear();
+        grid.usual = nullptr;
     }
     grid.windows.resize(program.instructions.size() + 1);
-    grid.usual.resize(grid.windows.size());
+    if (!grid.usual) grid.usual = std::make_shared<std::vector<std::atomic<uint8_t>>>(grid.windows.size());
 
     const Dim3 extent = grid.config->grid;
     assert(linear_index < extent.count());

@@ -2,6 +2,7 @@
 // (functional) and model::launch (cycle by cycle). All state is copyable.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -107,8 +108,9 @@ struct Grid {  // what all blocks of a launch share
     const uint8_t* wide_loads = nullptr;
     std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
     std::vector<MemoryWindow> windows;  // one an instruction
-    std::vector<uint8_t> usual;         // how each instruction ran ahead the first time, 0: it has not; see AheadRun
-    bool writes_anywhere = true;        // else only to allocations at these addresses: see find_written (ahead.h)
+    // How each instruction ran ahead the first time, 0: it has not; see AheadRun. Copies of the grid share it.
+    std::shared_ptr<std::vector<std::atomic<uint8_t>>> usual;
+    bool writes_anywhere = true;  // else only to allocations at these addresses: see find_written (ahead.h)
     std::vector<uint64_t> written;
     Dim3 cluster;                       // blocks a cluster, by axis; see cluster_of
     class TouchWatch* watch = nullptr;  // of blocks that run beside others: hears which global memory they touch

@@ -62,19 +62,23 @@ struct Launch {
     std::vector<std::pair<uint64_t, uint64_t>> buffers;  // address and bytes of all that it may write
 };
 
-// "" where the plain SM and the fast one, traced and untraced, with and without running ahead, exact and not, and with
-// packed registers where nobody looks, agree in cycles, in every issue, in what every warp did in every cycle and in what
-// they leave in memory.
+// "" where the plain SM and the fast one, traced and untraced, with and without running ahead, exact and not, on one thread
+// and on three, and with packed registers where nobody looks, agree in cycles, in every issue, in what every warp did in
+// every cycle and in what they leave in memory.
 inline std::string difference(const GpuSpec& gpu, const ptx::Program& program, const Launch& it, TimedOptions options = {}) {
     simt::Memory plain_memory = it.memory;
     const PlainResult plain = plain_launch(gpu, program, it.config, plain_memory, options);
     for (const bool trace : {true, false})
-        for (const char* const ahead : {"step by step", "ahead", "ahead and exact", "packed", "packed, step by step"}) {
+        for (const char* const ahead :
+             {"step by step", "ahead", "ahead and exact", "on three threads", "packed", "packed, step by step"}) {
             const bool packed = std::string_view(ahead).starts_with("packed");
             if (trace && packed) continue;
             options.trace = trace;
             options.run_ahead = !std::string_view(ahead).ends_with("step by step");
             options.exact = std::string_view(ahead) == "ahead and exact";
+            const bool threads = std::string_view(ahead) == "on three threads";
+            options.threads = threads ? 3 : 1;
+            options.alone = threads ? 0 : 1 << 15;
             simt::Memory fast_memory = it.memory;
             const TimedResult fast =
                 launch(gpu, program, it.config, fast_memory, options, packed ? Pack::everywhere : Pack::nowhere);

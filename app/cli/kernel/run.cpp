@@ -153,6 +153,7 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
         leakcheck = choose_checkers(options.check, launch);
         launch.stop = work.token();
         launch.progress = [&](double share) { work(share); };
+        launch.threads = options.threads;
         ran.result = simt::launch(*input.program, input.config, memory, launch);
     } else {
         model::TimedOptions launch;

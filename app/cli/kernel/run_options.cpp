@@ -223,7 +223,8 @@ void add_run(const Command& app, int& status) {
                      "sample, and leave out the outputs of the blocks that are not timed");
     command
         .add_option("--threads", program->threads,
-                    "for blocks that run without timing, of a program's launches or of one that is sampled; else one a core")
+                    "of this machine, for a launch or a program's launches; they change nothing but how long it takes; else "
+                    "one a core")
         .check(not_from_1);
     command.add_option("--gpus", program->gpus, "of a program: how many GPUs it sees").check(not_from_1);
     command.add_option("--time", program->time,

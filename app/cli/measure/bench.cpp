@@ -48,6 +48,7 @@ BenchKernel vector_add(int n) {
 BenchRow timed(const std::string& name, const model::GpuSpec& gpu, BenchKernel p, bool trace, const std::string& config) {
     model::TimedOptions options;
     options.trace = trace;
+    options.threads = 1;
     double best = 0;
     for (int run = 0; run < 2; ++run) {
         const std::clock_t begin = std::clock();
@@ -74,6 +75,7 @@ BenchRow recording() {
     for (int run = 0; run < 6; ++run) {  // by turns, so that both meet the same computer
         model::TimedOptions options;
         options.machine = run % 2 != 0;
+        options.threads = 1;
         const std::clock_t begin = std::clock();
         const model::TimedResult result = model::launch(gpu, *p.program, p.config, p.memory, options);
         best[run % 2] = std::min(best[run % 2], static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
@@ -98,7 +100,9 @@ BenchRow verdict_cost() {
     for (int round = 0; round < 3; ++round) {
         simt::Memory memory(*run->before);
         const std::clock_t begin = std::clock();
-        run->result = model::launch(run->gpu, *run->program, run->config, memory, {});
+        model::TimedOptions how;
+        how.threads = 1;
+        run->result = model::launch(run->gpu, *run->program, run->config, memory, how);
         const std::clock_t ran = std::clock();
         check_bench(run->result);
         model::VerdictOptions options;
@@ -116,6 +120,30 @@ BenchRow verdict_cost() {
 BenchRow timed_on(uint32_t sms) {
     return timed(fmt::format("sms/{}", sms), v100(sms), bench_matmul("matmul_nn_f32", 512), false,
                  fmt::format("512^3 on V100 with {} SMs, no trace, 1 core", sms));
+}
+
+// One launch by the clock on the wall, on so many threads in turns with one alone, so that both meet the same computer.
+BenchRow timed_on_threads(uint32_t threads) {
+    BenchKernel p = bench_matmul("matmul_nn_f32", 768);
+    double best[2] = {1e9, 1e9};
+    uint64_t instructions = 0;
+    int64_t cycles[2] = {};
+    for (int run = 0; run < 6; ++run) {
+        model::TimedOptions options;
+        options.trace = false;
+        options.threads = run % 2 == 0 ? 1 : threads;
+        best[run % 2] = std::min(best[run % 2], seconds_of([&] {
+                                     const model::TimedResult result =
+                                         model::launch(v100(), *p.program, p.config, p.memory, options);
+                                     check_bench(result);
+                                     instructions = result.warp_instructions;
+                                     cycles[run % 2] = result.cycles;
+                                 }));
+    }
+    if (cycles[0] != cycles[1]) throw Failure("threads changed the cycles of a launch");
+    return {fmt::format("timed/threads/{}", threads), static_cast<double>(instructions) / best[1] / 1e6,
+            "M warp instructions/s",
+            fmt::format("768^3 on V100, no trace; {:.2f} times one thread beside it", best[0] / best[1])};
 }
 
 // On a modelled GPU; the host's training rows are in bench_training.cpp.
@@ -266,6 +294,7 @@ std::vector<Bench> benches() {
         {"timed/sms/32", [] { return timed_on(32); }},
         {"timed/sms/80", [] { return timed_on(80); }},
         {"timed/sms/132", [] { return timed_on(132); }},
+        {"timed/threads/2", [] { return timed_on_threads(2); }},
         {"plan/16384", plan_of_16384},
         {"plan/search500", search_of_500},
         {"comm/ring_all_reduce/8", [] { return ring_all_reduce_of(8); }},

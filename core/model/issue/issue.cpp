@@ -60,7 +60,7 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
         issued.wait = StallReason::imc_miss;
     issued.sectors = cost.sectors;
     issued.passes = cost.passes;
-    InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
+    InstructionCounters& counters = windows_->at(issued.now, issued.pc);
     counters.data_pipe += static_cast<uint64_t>(cost.takes);
     if (cost.atomic_words != 0) {
         counters.atomic_lanes += lanes_in(issued.executed);
@@ -106,8 +106,8 @@ bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
 
 bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     WarpSlot& w = cores_[s].slot[i];
-    if (state_.issues >= state_.max_instructions) {
-        state_.fault = simt::runaway_fault(*w.warp, state_.issues);
+    if (tally_.issues >= issues_left_) {
+        ran_away_ = w.warp;
         return false;
     }
     if (each_run_)
@@ -116,7 +116,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         settle(cores_[s], i, now);
     if (!run_more(w)) return issue_step(s, i, now, first);
     issue_ahead(s, i, now, first);
-    return !state_.fault;
+    return !fault_;
 }
 
 // Whether there are instructions that have run and are not issued yet; runs some when there are none.
@@ -158,26 +158,26 @@ void Sm::run_block(uint32_t block_slot) {
 // Runs the next instruction; false after a fault.
 bool Sm::run_step(WarpSlot& w, simt::WarpEvent& event) {
     event = simt::step(*w.warp);
-    if (event.kind == simt::WarpEvent::Kind::fault) state_.fault = *event.fault;
-    return !state_.fault;
+    if (event.kind == simt::WarpEvent::Kind::fault) fault_ = std::make_unique<simt::Fault>(*event.fault);
+    return !fault_;
 }
 
 // The next one of those that have run ahead, and are issued now.
-[[gnu::always_inline]] inline Sm::RanAhead Sm::take_ahead(WarpSlot& w) {
+[[gnu::always_inline]] inline Sm::RanAhead Sm::take_ahead(WarpSlot& w, int64_t now) {
     const uint32_t pc = coming(w).pc;
     const auto [executed, passes] = how_ran(w);
     take_step(w);
-    if (w.moved) state_.last_moved = state_.issues;
+    if (w.moved) note_moved(now);
     return {pc, executed, passes};
 }
 
 // For the search for dead-locks: whether the warp did more than come round once again.
-void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event) {
+void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event, int64_t now) {
     if (w.warp->watch.moved) {
-        state_.last_moved = state_.issues;
+        note_moved(now);
     } else if (event.gives_way) {
-        if (!w.warp->watch.still) state_.last_moved = state_.issues;
-        (w.first_round > state_.last_moved ? w.last_round : w.first_round) = state_.issues;
+        if (!w.warp->watch.still) note_moved(now);
+        (w.first_round > std::max(known_moved_at_, moved_at_) ? w.last_round : w.first_round) = now;
     }
 }
 
@@ -186,16 +186,16 @@ void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event) {
 bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
     WarpSlot& w = cores_[s].slot[i];
     constexpr uint32_t most_folded = 64;  // of one issue
-    for (uint32_t k = 0; k < most_folded && timing_[next].folded && state_.issues < state_.max_instructions; ++k) {
+    for (uint32_t k = 0; k < most_folded && timing_[next].folded && tally_.issues < issues_left_; ++k) {
         const Timing& t = timing_[next];
         Issued issued{.now = now, .ready = now + 1, .pc = next};
         bool diverged = false;
         issued.first = false;
         issued.folded = true;
-        ++state_.issues;
+        ++tally_.issues;
         if (run_more(w)) {
             issued.active = w.ahead_active;
-            issued.executed = take_ahead(w).executed;
+            issued.executed = take_ahead(w, now).executed;
         } else {
             simt::WarpEvent event;
             if (!run_step(w, event)) return false;
@@ -203,7 +203,7 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
             issued.executed = event.executed;
             diverged = event.diverged;
             w.end_pc = w.warp->pc();
-            note_round(w, event);
+            note_round(w, event, now);
         }
         if (const Pending* const p = w.scoreboard.blocking(t, now)) {
             issued.ready = p->ready;
@@ -244,9 +244,9 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
 
 // The accounts of an issued instruction; the number of the issue.
 [[gnu::always_inline]] inline int64_t Sm::account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued) {
-    InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
+    InstructionCounters& counters = windows_->at(issued.now, issued.pc);
     const uint64_t lanes = lanes_in(issued.executed);
-    state_.thread_instructions += lanes;
+    tally_.thread_instructions += lanes;
     set_mark(w, t, issued.now);
     ++counters.issues;
     counters.lanes += issued.active == issued.executed ? lanes : lanes_in(issued.active);
@@ -395,8 +395,8 @@ void Sm::arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int6
 
 void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     WarpSlot& w = cores_[s].slot[i];
-    ++state_.issues;
-    const RanAhead ran = take_ahead(w);
+    ++tally_.issues;
+    const RanAhead ran = take_ahead(w, now);
     const Timing& t = timing_[ran.pc];
     Issued issued{.now = now, .ready = now + t.latency, .pc = ran.pc, .active = w.ahead_active, .executed = ran.executed};
     issued.first = first;
@@ -428,8 +428,8 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (!run_step(w, event)) return false;
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
-    ++state_.issues;
-    note_round(w, event);
+    ++tally_.issues;
+    note_round(w, event, now);
 
     Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = event.active, .executed = event.executed};
     issued.first = first;

@@ -18,6 +18,7 @@ Sm::Sm(SharedState& state, uint32_t index)
       sub_cores_(gpu_.sub_cores),
       last_pc_(static_cast<uint32_t>(state.timing->size() - 1)),
       traced_(state.recorder->traces(index)),
+      windows_(state.windows),
       blocks_(state.blocks_per_sm) {
     const uint64_t shared = shared_of_a_block(gpu_, state.shared_per_block) * state.blocks_per_sm;
     memory_side_ = LoadStore(gpu_, *state.memory, static_cast<uint32_t>(shared), index);
@@ -25,6 +26,7 @@ Sm::Sm(SharedState& state, uint32_t index)
     const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
     if (state.run_ahead) ahead_ = simt::AheadRings(warps);
     each_run_ = traced_ || state.windows->by_time();
+    if (state.grid->findings) findings_ = simt::make_findings();
     code_ = InstructionCache(gpu_.l1_code_bytes / code_line_bytes, lines);
     for (SubCore& core : cores_) {
         core.slot.resize((warps + sub_cores_ - 1) / sub_cores_);
@@ -95,7 +97,7 @@ void Sm::dispatch_blocks(int64_t now) {
         }
         place.used = false;
         if (--resident_blocks_ == 0) end_active(place.end);
-        ++state_.blocks_done;
+        ++tally_.blocks_done;
         if (state_.cluster_blocks == 1) continue;
         SharedState::Cluster& cluster = state_.clusters[place.cluster];
         if (--cluster.running != 0) continue;
@@ -160,18 +162,50 @@ bool Sm::cycle(bool may_share) {
                 w.track = -1;
             }
     if (next_free_ <= now) {
-        if (!may_share && state_.next_block < state_.blocks) return false;
+        if (!may_share && !all_started_) return false;
         dispatch_blocks(now);
     }
     uint32_t due = 0;
     for (uint32_t s = 0; s < core_next_.size(); ++s) due |= (core_next_[s] <= now ? 1u : 0u) << s;
     for (; due != 0; due &= due - 1) {
         if (!cycle_of(static_cast<uint32_t>(std::countr_zero(due)), now)) return false;
-        if (state_.fault) return true;
+        if (faulted()) return true;
     }
     next_ = next_free_;
     for (const int64_t next : core_next_) next_ = std::min(next_, next);
     return true;
+}
+
+void Sm::run_alone(const Host& host, int64_t end) {
+    simt::Grid& home = *state_.grid;
+    const auto go_to = [&](simt::Grid& grid, WindowRecorder* windows) {
+        windows_ = windows;
+        if (host.grid == &home) return;
+        for (BlockSlot& place : blocks_)
+            if (place.used) place.block.grid = &grid;
+    };
+    go_to(*host.grid, host.windows);
+    std::swap(host.grid->findings, findings_);
+    const uint64_t before = tally_.issues;
+    while (next_ < end) {
+        tally_.latest = std::max(tally_.latest, next_);
+        if (!cycle(false) || faulted()) break;
+        ++tally_.visits;
+    }
+    pace_ = (3 * pace_ + static_cast<uint32_t>(std::min<uint64_t>(tally_.issues - before, 1 << 16))) / 4;
+    std::swap(host.grid->findings, findings_);
+    go_to(home, state_.windows);
+}
+
+std::optional<simt::Fault> Sm::take_fault(uint64_t issues) {
+    std::optional<simt::Fault> fault;
+    if (fault_ != nullptr)
+        fault = std::move(*fault_);
+    else if (ran_away_ != nullptr)
+        fault = simt::runaway_fault(*ran_away_, issues);
+    fault_ = nullptr;
+    ran_away_ = nullptr;
+    return fault;
 }
 
 void Sm::wake_up(SubCore& core, int64_t now) {
@@ -274,7 +308,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     if (each_run_) pass_over(core, open, now);
     ++core.issue_cycles;
     ++core.issued;
-    state_.windows->add_issue(now, true);
+    windows_->add_issue(now, true);
     core.last = i;
     WarpSlot& w = core.slot[i];
     uint32_t first_pc = pc;
@@ -283,7 +317,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
         first_pc = w.pc;
         core.sleepers.remove(i, core.wake[i]);
         ++core.issued;
-        state_.windows->add_issue(now, false);
+        windows_->add_issue(now, false);
         if (!issue(s, i, now, false)) return true;
     }
     // Where the issue has taken a queue anew, those that are held wait for another one's place from the next cycle on.
@@ -302,10 +336,10 @@ void Sm::record_run(const WarpSlot& w, int64_t end) {
 void Sm::settle(SubCore& core, uint32_t i, int64_t end) {
     WarpSlot& w = core.slot[i];
     int64_t& since = core.wake[i];
-    if (since > w.run_begin) state_.windows->add_wait(w.run_begin, since, w.pc, w.run_reason);
+    if (since > w.run_begin) windows_->add_wait(w.run_begin, since, w.pc, w.run_reason);
     if (end > since) {
         const int64_t held = core.pipe[core.pipe_of[i]].taken_before(end) - core.taken_at[i], open = end - since - held;
-        uint64_t* const stalls = state_.windows->at(since, w.pc).stalls;
+        uint64_t* const stalls = windows_->at(since, w.pc).stalls;
         stalls[static_cast<size_t>(timing_[w.pc].throttle)] += static_cast<uint64_t>(held);
         stalls[static_cast<size_t>(StallReason::not_selected)] += static_cast<uint64_t>(open);
         core.taken_at[i] += held;
@@ -339,12 +373,12 @@ void Sm::keep_each_run() {
 
 void Sm::end_active(int64_t end) {
     active_cycles_ += end - active_begin_;
-    state_.windows->add_active(active_begin_, end);
+    windows_->add_active(active_begin_, end);
 }
 
 void Sm::end_active(SubCore& core) {
     core.active_cycles += core.active_until - core.active_begin;
-    state_.windows->add_scheduler(core.active_begin, core.active_until);
+    windows_->add_scheduler(core.active_begin, core.active_until);
 }
 
 void Sm::release_barrier(uint32_t block_slot, int64_t now, int64_t cause) {
@@ -386,8 +420,8 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int64_t cause) {
     if (--place.warps_left != 0) return;
     place.end = place.ended;
     next_free_ = std::min(next_free_, place.end);
-    state_.last_cycle = std::max(state_.last_cycle, place.end);
-    state_.recorder->end_block(place.record, place.end);
+    tally_.last_cycle = std::max(tally_.last_cycle, place.end);
+    if (place.record >= 0) tally_.ended.emplace_back(place.record, place.end);
 }
 
 void Sm::stop(int64_t now) {
@@ -435,7 +469,7 @@ bool Sm::all_spin() const {
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) {
             if (w.warp == nullptr || w.warp->done || w.at_barrier) continue;
-            if (w.first_round <= state_.last_moved || w.last_round <= w.first_round) return false;
+            if (w.first_round <= state_.moved_at || w.last_round <= w.first_round) return false;
         }
     return true;
 }

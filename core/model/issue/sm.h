@@ -55,6 +55,7 @@ struct SharedState {  // of one launch, used by all SMs
     std::vector<Place> free_places;        // of launches with clusters
     uint64_t issues = 0, thread_instructions = 0;
     uint64_t last_moved = 0;  // value of `issues` when a warp last did more than spin round and round
+    int64_t moved_at = 0;     // and the cycle
     int64_t last_cycle = 0;   // end of the block that ended last
     std::optional<simt::Fault> fault;
 };
@@ -86,10 +87,10 @@ struct SmState {
         int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
         int64_t store_cause = -1;
         int32_t track = -1;
-        std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
-        uint8_t round = 0;                         // of an unrolled loop, since its mark was set
-        bool split = false;                        // by the last branch that is a predicate: both sides do something
-        uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
+        std::array<int64_t, 3> marks{};           // when the loads were issued that later ones are moved up to (lowering.h)
+        uint8_t round = 0;                        // of an unrolled loop, since its mark was set
+        bool split = false;                       // by the last branch that is a predicate: both sides do something
+        int64_t first_round = 0, last_round = 0;  // cycles in which it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
     };
@@ -173,6 +174,7 @@ struct SmState {
     uint32_t age_ = 0;
     int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
     int64_t issued_ = 0;
+    int64_t moved_at_ = 0;                     // when one of its warps last did more than spin round and round
     int64_t barriers_free_ = 0, arrived_ = 0;  // when a barrier counts in the next warp; when it did the last one
     std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
     LoadStore memory_side_;
@@ -208,6 +210,34 @@ class Sm : private SmState {
     void visit_next_cycle(int64_t now) { next_ = next_ == never ? never : now + 1; }
     int64_t next() const { return next_; }
     void prefetch() const;  // into the host's cache what cycle() will look at
+    // What a thread of the host runs SMs with: a grid and counters of its own.
+    struct Host {
+        simt::Grid* grid = nullptr;
+        WindowRecorder* windows = nullptr;
+    };
+    // Its cycles before `end`, up to where it comes to something that the SMs share: nobody else can tell, so any thread may
+    // run them beside those of other SMs. `pace`: how many instructions it issued in its last ones, about.
+    void run_alone(const Host& host, int64_t end);
+    uint32_t pace() const { return pace_; }
+    // Before cycle() and run_alone(), by the launch's own thread: what they may know of the other SMs.
+    void tell(const SharedState& state) {
+        issues_left_ = state.max_instructions - std::min(state.max_instructions, state.issues);
+        known_moved_at_ = state.moved_at;
+        all_started_ = state.next_block == state.blocks;
+    }
+    // What its cycles add to the sums of the launch. The launch's own thread takes it, in an order that no other thread's
+    // pace changes.
+    struct Tally {
+        uint64_t issues = 0, thread_instructions = 0, blocks_done = 0;
+        uint32_t visits = 0;
+        int64_t latest = -1, last_cycle = 0, moved_at = -1;  // cycles: visited last, SharedState's others
+        std::vector<std::pair<int64_t, int64_t>> ended;      // blocks: what the recorder calls them, and when
+    };
+    Tally& tally() { return tally_; }
+    std::shared_ptr<simt::Findings>& findings() { return findings_; }
+    // A fault in cycle next(), or a warp that would issue more than the launch may.
+    bool faulted() const { return fault_ != nullptr || ran_away_ != nullptr; }
+    std::optional<simt::Fault> take_fault(uint64_t issues);
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
     bool is_ahead() const;                   // some warp has run what it has not issued
@@ -272,7 +302,7 @@ class Sm : private SmState {
     std::pair<uint32_t, uint32_t> how_ran(const WarpSlot& w) const {
         const simt::AheadRun& run = coming(w);
         if (run.alone != 0) return {run.more, run.passes};
-        const uint8_t usual = state_.grid->usual[run.pc];
+        const uint8_t usual = (*state_.grid->usual)[run.pc].load(std::memory_order_relaxed);
         return {usual == simt::ran_with_none ? 0 : w.ahead_active, usual};
     }
     void take_step(WarpSlot& w) const {
@@ -292,8 +322,9 @@ class Sm : private SmState {
         return cores_[number % sub_cores_].slot[number / sub_cores_];
     }
     bool run_step(WarpSlot& w, simt::WarpEvent& event);
-    RanAhead take_ahead(WarpSlot& w);
-    void note_round(WarpSlot& w, const simt::WarpEvent& event);
+    RanAhead take_ahead(WarpSlot& w, int64_t now);
+    void note_moved(int64_t now) { tally_.moved_at = moved_at_ = now; }
+    void note_round(WarpSlot& w, const simt::WarpEvent& event, int64_t now);
     uint32_t next_pc_of(const WarpSlot& w) const {
         return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
     }
@@ -328,7 +359,7 @@ class Sm : private SmState {
     void retire(SubCore& core, uint32_t i, int64_t now, int64_t cause);
     void close_run(WarpSlot& w, int64_t now) {
         if (now <= w.run_begin) return;
-        state_.windows->add_wait(w.run_begin, now, w.pc, w.run_reason);
+        windows_->add_wait(w.run_begin, now, w.pc, w.run_reason);
         if (traced_) record_run(w, now);
         w.run_begin = now;
     }
@@ -350,6 +381,15 @@ class Sm : private SmState {
     uint32_t index_, sub_cores_;
     uint32_t last_pc_;
     bool traced_ = false, may_share_ = true;
+    WindowRecorder* windows_;  // of the thread that runs it
+    Tally tally_;
+    uint64_t issues_left_ = 0;  // before tally_: as tell() has it, and so are the next ones
+    int64_t known_moved_at_ = 0;
+    bool all_started_ = false;
+    uint32_t pace_ = 0;
+    std::unique_ptr<simt::Fault> fault_;
+    simt::Warp* ran_away_ = nullptr;
+    std::shared_ptr<simt::Findings> findings_;  // of its blocks, while they do not run
     uint32_t skipped_ = 0;  // slots that the warp that has just issued gives to sides of branches that it does not take
     // Where cycle() stopped: the host's memory that going on will want first.
     const simt::Warp* next_warp_ = nullptr;

@@ -115,9 +115,9 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     to->latest = now_ + 1;
     to->state = state_;
     to->visits = visits_;
-    to->counters = windows_.sums();
+    to->counters = counted_windows().sums();
     to->usual = grid_.usual;
-    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + to->usual.size() + memory_.bytes();
+    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + to->usual->size() + memory_.bytes();
     to->sms.reserve(sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) {
         to->sms.push_back(sms_[i]->save(earlier != nullptr ? &earlier->sms[i] : nullptr, count, to->latest));
@@ -131,6 +131,7 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
 }
 
 void Machine::restore(const Checkpoint& from) {
+    std::fill(alone_.begin(), alone_.end(), uint8_t{0});
     recorder_ = Recorder(false, 0, 0);
     windows_ = WindowRecorder(from.counters);
     SharedState state = from.state;
@@ -150,6 +151,7 @@ void Machine::restore(const Checkpoint& from) {
     if (grid_.own_runtime) grid_.device_runtime = grid_.own_runtime.get();
     grid_.usual = from.usual;
     std::fill(grid_.windows.begin(), grid_.windows.end(), simt::MemoryWindow{});
+    if (crew_) crew_->renew();
     assert(from.sms.size() == sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) sms_[i]->restore(from.sms[i]);
     for (const auto& [number, cluster] : state_.clusters) {
@@ -165,7 +167,10 @@ void Machine::restore(const Checkpoint& from) {
 
 void Machine::trace(uint32_t sm, uint64_t limit, bool machine) {
     recorder_ = Recorder(true, sm, limit);
-    if (machine) recorder_.machine.emplace(gpu_, sm);
+    if (machine) {
+        dismiss_crew();
+        recorder_.machine.emplace(gpu_, sm);
+    }
     memory_.tell(recorder_.machine ? &*recorder_.machine : nullptr);
     if (sm < sms_.size()) sms_[sm]->begin_trace(cycle());
 }

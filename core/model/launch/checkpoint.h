@@ -24,8 +24,8 @@ struct Checkpoint {
     int64_t begin = 0;   // all that happens before this cycle has happened
     int64_t latest = 0;  // and nothing that happens in this cycle or later
     SharedState state;
-    std::vector<InstructionCounters> counters;  // by pc
-    std::vector<uint8_t> usual;                 // simt::Grid::usual
+    std::vector<InstructionCounters> counters;                 // by pc
+    std::shared_ptr<std::vector<std::atomic<uint8_t>>> usual;  // simt::Grid::usual
     std::vector<SmCheckpoint> sms;
     MemorySystem memory;
     simt::MemoryCheckpoint device;

@@ -31,6 +31,10 @@ struct TimedOptions : simt::LaunchOptions {
     // accesses to shared memory, which warps that race through it can tell: not where the launch is `exact`, nor with
     // checkpoints.
     bool run_ahead = true, exact = false;
+    // Threads of the host, at most; 0: as many as it has. They change nothing but how long it takes. A launch has one until
+    // it has issued so many instructions; 0: from the beginning, however few SMs it has.
+    uint32_t threads = 0;
+    uint64_t alone = 1 << 15;
     uint32_t most_blocks_per_sm = 0;  // fewer resident blocks than the GPU's resources allow; 0: what they allow
     // What ptxas folds takes no issue slot (lowering.h), on GPUs that say so; off: every PTX instruction is issued.
     bool lowering = true;

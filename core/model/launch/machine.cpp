@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <thread>
 #include <utility>
 
 #include "core/model/gpus/refusals.h"
@@ -21,6 +22,8 @@ constexpr uint32_t visits_between_looks = 1 << 14;                              
 constexpr uint64_t checkpoint_issues = 1 << 16, checkpoint_bytes_an_issue = 32;  // between checkpoints of a launch
 constexpr uint64_t issues_between_looks = 1 << 8;                                // at whether the machine is exact
 constexpr int64_t most_ahead = 1 << 12;                                          // cycles
+constexpr uint32_t least_pace = 12;  // instructions that an SM issues alone: to give away fewer costs more than it brings
+constexpr uint32_t most_crew = 3;    // the launch's own thread has no work for more
 
 SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                        const Occupancy& occupancy) {
@@ -125,7 +128,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
       memory_(gpu, options.ideal),
       recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
                 gpu.sub_cores),
-      windows_(program.instructions.size(), options.trace) {
+      windows_(program.instructions.size(), options.trace),
+      crew_due_(options.alone) {
     result_.occupancy =
         occupancy(gpu, static_cast<uint32_t>(config.block.count()), ptx::registers_on(program, gpu.compute.number),
                   ptx::shared_bytes(program, config.dynamic_shared), options.most_blocks_per_sm);
@@ -193,6 +197,7 @@ void Machine::start() {
         state_.fault = std::move(fault);
     }
     queue_.rebuild(sms_);
+    alone_.resize(sms_.size());
     result_.independent = options_.independent;
     result_.synccheck = options_.synccheck;
     result_.scheduler = options_.scheduler;
@@ -215,6 +220,7 @@ bool Machine::is_exact() const {
 // Between two visits every SM is at the end of something: such a state can be gone on from, though some SMs may be ahead.
 // From when one is due, nothing runs ahead until all is issued that has: who goes on from it may look at any warp.
 void Machine::put_by() {
+    gather();
     let_run_ahead(false);
     next_checkpoint_ = state_.issues + issues_between_looks;
     if (!is_exact()) return;
@@ -231,7 +237,30 @@ void Machine::put_by() {
     next_checkpoint_ = state_.issues + gap;
 }
 
+// Threads run SMs beside one another where all that these do alone touches nothing but the SM and what the thread has
+// itself: not where the system is called, every access is followed, or blocks see one another's shared memory.
+void Machine::call_crew() {
+    crew_due_ = never_due;
+    static const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());  // to ask costs a file read
+    const uint32_t threads = options_.threads != 0 ? options_.threads : cores;
+    const auto calls = [](const ptx::DecodedInstruction& in) { return in.kind == ptx::Kind::system; };
+    if (threads < 2 || sms_.size() < 2 || state_.cluster_blocks > 1 || grid_.checker || memory_.log() != nullptr ||
+        std::any_of(program_.instructions.begin(), program_.instructions.end(), calls))
+        return;
+    gather();
+    for (const uint64_t written : grid_.written)  // moves where it is shared: others are not to look for it meanwhile
+        if (const simt::Allocation* const a = grid_.memory->find(written)) grid_.memory->write(written, a->bytes);
+    crew_ = std::make_unique<Crew>(sms_, host(), std::min({threads - 1, most_crew, static_cast<uint32_t>(sms_.size())}));
+}
+
+void Machine::dismiss_crew() {
+    crew_due_ = never_due;
+    if (crew_) crew_->each_count([&](const WindowRecorder& theirs) { windows_.add(theirs); });
+    crew_ = nullptr;
+}
+
 void Machine::look_up() {
+    gather();
     visits_ = 0;
     const auto spins = [](const auto& each) { return each->all_spin(); };
     if (!state_.fault && state_.issues - state_.last_moved > visits_between_looks / 2 &&
@@ -244,49 +273,104 @@ void Machine::look_up() {
     if (options_.progress) options_.progress(static_cast<double>(state_.blocks_done) / static_cast<double>(state_.blocks));
 }
 
+// Adds what the SM has done to the launch's sums. A fault ends the launch: others only come to its cycle.
+void Machine::absorb(uint32_t i) {
+    Sm& sm = *sms_[i];
+    Sm::Tally& tally = sm.tally();
+    state_.issues += tally.issues;
+    state_.thread_instructions += tally.thread_instructions;
+    state_.blocks_done += tally.blocks_done;
+    state_.last_cycle = std::max(state_.last_cycle, tally.last_cycle);
+    if (tally.moved_at >= 0) {
+        state_.last_moved = state_.issues;
+        state_.moved_at = std::max(state_.moved_at, tally.moved_at);
+    }
+    visits_ += tally.visits;
+    now_ = std::max(now_, tally.latest);
+    for (const auto& [record, end] : tally.ended) recorder_.end_block(record, end);
+    tally.ended.clear();
+    tally = {.ended = std::move(tally.ended)};
+    if (grid_.findings) simt::move_findings(grid_, *sm.findings());
+    if (!sm.faulted() || SmQueue::key(sm.next(), i) >= fault_key_) return;
+    first_fault_ = sm.take_fault(std::min(state_.issues, state_.max_instructions));
+    faulted_at_ = sm.next();
+    fault_key_ = SmQueue::key(faulted_at_, i);
+}
+
+void Machine::come_back(uint32_t i) {
+    if (crew_) crew_->take_back(i);
+    alone_[i] = 0;
+    absorb(i);
+}
+
+void Machine::gather() {
+    if (std::find(alone_.begin(), alone_.end(), 1) == alone_.end()) return;
+    for (uint32_t i = 0; i < sms_.size(); ++i)
+        if (alone_[i] != 0) come_back(i);
+    queue_.rebuild(sms_);
+}
+
+void Machine::visit(uint32_t i, int64_t until) {
+    Sm& sm = *sms_[i];
+    // A cluster starts in the cycle in which its last place gets free, on SMs that must not be past it.
+    const bool in_step = !options_.skip_idle || (state_.cluster_blocks > 1 && state_.next_block < state_.blocks);
+    const int64_t visited = sm.next();
+    now_ = std::max(now_, visited);
+    sm.tell(state_);
+    std::swap(grid_.findings, sm.findings());
+    const bool whole = sm.cycle(true);
+    std::swap(grid_.findings, sm.findings());
+    visits_ += whole ? 1 : 0;
+    absorb(i);
+    if (!sm.faulted() && !options_.skip_idle) sm.visit_next_cycle(visited);
+    if (room_for_a_cluster(state_) && start_clusters(state_, sms_, now_)) return queue_.rebuild(sms_);
+    queue_.move_first(SmQueue::key(sm.next(), i));
+    int64_t end = std::min(until, visited + most_ahead);
+    if (first_fault_) end = std::min(end, faulted_at_ + (SmQueue::key(faulted_at_, i) < fault_key_ ? 1 : 0));
+    if (in_step || sm.next() >= end) return;
+    alone_[i] = 1;
+    sm.tell(state_);
+    if (crew_ && sm.pace() >= least_pace && i != recorder_.trace.sm)
+        crew_->give(i, end);
+    else
+        sm.run_alone(host(), end);
+}
+
 bool Machine::run_until(int64_t until) {
     result_.stopped = false;
-    const uint64_t end = until == never ? SmQueue::idle : SmQueue::key(std::max<int64_t>(0, until), 0);
-    // A fault ends the launch. It may be that of an SM which has run ahead: the others come to its cycle first.
-    std::optional<simt::Fault> first_fault;
-    uint64_t fault_key = end;
+    fault_key_ = until == never ? SmQueue::idle : SmQueue::key(std::max<int64_t>(0, until), 0);
+    first_fault_.reset();
     uint32_t asked = visits_;  // when the stop token was
-    while (!state_.fault && !result_.stopped && queue_.first() < fault_key && state_.next_block < pause_blocks_ &&
+    while (!state_.fault && !result_.stopped && queue_.first() < fault_key_ && state_.next_block < pause_blocks_ &&
            state_.issues < pause_issues_) {
         const uint32_t i = SmQueue::sm_of(queue_.first());
-        Sm& sm = *sms_[i];
-        const uint64_t others = queue_.second();
-        if (others != SmQueue::idle) sms_[SmQueue::sm_of(others)]->prefetch();
-        // A cluster starts in the cycle in which its last place gets free, on SMs that must not be past it.
-        const bool in_step = !options_.skip_idle || (state_.cluster_blocks > 1 && state_.next_block < state_.blocks);
-        const int64_t far_enough = std::min(until, sm.next() + (in_step ? 1 : most_ahead));
-        while (sm.next() < far_enough && SmQueue::key(sm.next(), i) < fault_key) {
-            now_ = std::max(now_, sm.next());
-            const int64_t visited = sm.next();
-            const bool goes_on = sm.cycle(SmQueue::key(visited, i) < others);
-            if (state_.fault) {
-                first_fault = std::exchange(state_.fault, std::nullopt);
-                faulted_at_ = visited;
-                fault_key = SmQueue::key(visited, i);
-                break;
+        if (alone_[i] != 0) {
+            come_back(i);
+            queue_.move_first(SmQueue::key(sms_[i]->next(), i));
+        } else {
+            if (const uint64_t others = queue_.second(); others != SmQueue::idle) {
+                const uint32_t next = SmQueue::sm_of(others);
+                if (!(crew_ && crew_->is_away(next))) sms_[next]->prefetch();
             }
-            if (!goes_on) break;
-            if (!options_.skip_idle) sm.visit_next_cycle(visited);
-            ++visits_;
-            if (room_for_a_cluster(state_)) break;
+            visit(i, until);
         }
-        if (room_for_a_cluster(state_) && start_clusters(state_, sms_, now_))
-            queue_.rebuild(sms_);
-        else
-            queue_.move_first(SmQueue::key(sm.next(), i));
+        if (state_.issues >= crew_due_) call_crew();
         if (visits_ >= visits_between_looks)
             look_up(), asked = 0;
         else if (visits_ - asked >= visits_between_asks)
             asked = visits_, result_.stopped = options_.stop.stop_requested();
-        if (state_.issues >= next_checkpoint_ && !state_.fault && !first_fault) put_by();
+        if (state_.issues >= next_checkpoint_ && !first_fault_) put_by();
     }
-    if (first_fault) state_.fault = std::move(first_fault);
+    gather();
+    if (first_fault_) state_.fault = std::move(first_fault_);
     return !state_.fault && !result_.stopped && queue_.first() != SmQueue::idle;
+}
+
+WindowRecorder Machine::counted_windows() const {
+    WindowRecorder all = windows_.empty_copy();
+    all.add(windows_);
+    if (crew_) crew_->each_count([&](const WindowRecorder& theirs) { all.add(theirs); });
+    return all;
 }
 
 void Machine::leave_out(uint64_t blocks) {
@@ -308,7 +392,7 @@ Counted Machine::counted() const {
         counted.totals.issued += t.issued;
         counted.warp_cycles += t.warp_cycles;
     }
-    counted.instructions = windows_.sums();
+    counted.instructions = counted_windows().sums();
     return counted;
 }
 
@@ -342,6 +426,7 @@ TimedResult Machine::finish() {
         if (stuck != nullptr) state_.fault = deadlock_of(*stuck);
     }
     for (const auto& sm : sms_) sm->stop(now_ + 1);
+    dismiss_crew();
     if (options_.progress && !result_.stopped) options_.progress(1.0);
 
     result_.fault = std::move(state_.fault);

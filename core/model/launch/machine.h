@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model/issue/sm.h"
+#include "core/model/launch/crew.h"
 
 namespace lockstep::model {
 
@@ -107,6 +108,14 @@ class Machine {
     static constexpr uint64_t never_due = ~uint64_t{0};
     void start();
     void put_by();
+    void call_crew();
+    void dismiss_crew();
+    Sm::Host host() { return {&grid_, &windows_}; }
+    void visit(uint32_t sm, int64_t until);  // what it shares, and then what it does alone
+    void come_back(uint32_t sm);             // hears of what it has done alone
+    void gather();                           // all come back
+    void absorb(uint32_t sm);
+    WindowRecorder counted_windows() const;
     simt::Fault deadlock_of(const simt::Block& stuck) const;
     void describe(KernelTrace& trace) const;  // what of the GPU and the launch belongs to a trace
     void look_up();                           // now and then: at the stop token, and whether all warps spin
@@ -131,8 +140,13 @@ class Machine {
     std::shared_ptr<const Checkpoint> last_checkpoint_;
     uint64_t next_checkpoint_ = never_due;  // in issues
     uint64_t pause_blocks_ = never_due, pause_issues_ = never_due;
-    bool refused_ = false;     // this computer has not the memory for it
-    bool runs_ahead_ = false;  // as the options say, where it can
+    bool refused_ = false;                // this computer has not the memory for it
+    bool runs_ahead_ = false;             // as the options say, where it can
+    uint64_t crew_due_;                   // in issues
+    std::vector<uint8_t> alone_;          // SMs that have run alone since they were heard of, or do so now
+    uint64_t fault_key_ = SmQueue::idle;  // of the first fault that is known
+    std::optional<simt::Fault> first_fault_;
+    std::unique_ptr<Crew> crew_;  // null: not yet, or there is one thread
 };
 
 }  // namespace lockstep::model

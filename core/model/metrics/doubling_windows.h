@@ -30,6 +30,14 @@ class DoublingWindows {
     void coarsen(uint32_t shift) {  // windows of at least 2^shift cycles
         while (shift_ < shift) join_pairs();
     }
+    void add(const DoublingWindows& other) {  // of rows as long as these, as many at most
+        if (other.count_ == 0) return;
+        coarsen(other.shift_);
+        for (uint64_t w = 0; w < other.count_; ++w) {
+            T* const to = at(static_cast<int64_t>(w << other.shift_));
+            for (uint32_t i = 0; i < row_; ++i) to[i] += other.cells_[w * row_ + i];
+        }
+    }
     // Exactly `count` (>= 1) windows: what lies behind them goes to the last one.
     void fit(uint64_t count) {
         for (uint64_t w = count; w < count_; ++w) add_row(count - 1, w);

@@ -28,6 +28,12 @@ std::vector<InstructionCounters> WindowRecorder::sums() const {
     return sums;
 }
 
+void WindowRecorder::add(const WindowRecorder& other) {
+    counters_.add(other.counters_);
+    cycles_.add(other.cycles_);
+    row_begin_ = row_end_ = 0;
+}
+
 void WindowRecorder::find_row(int64_t cycle) {
     row_ = counters_.at(cycle);
     row_end_ = counters_.border(cycle);

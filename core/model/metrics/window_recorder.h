@@ -44,6 +44,8 @@ class WindowRecorder {
     void add_scheduler(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::scheduler_cycles); }
 
     std::vector<InstructionCounters> sums() const;  // by pc, over all windows
+    WindowRecorder empty_copy() const { return WindowRecorder(instructions_, on_); }
+    void add(const WindowRecorder& other);  // of the same instructions, with windows or without as this one
     // One window that begins with what was counted before: of a launch that goes on from a checkpoint.
     explicit WindowRecorder(std::vector<InstructionCounters> before);
 

@@ -24,10 +24,27 @@ void add_warning(const Grid& grid, const std::string& place, Fault warning) {
     if (findings.warnings.size() >= most_warnings || !findings.seen.insert(place).second) return;
     warning.warning = true;
     findings.warnings.push_back(std::move(warning));
+    findings.places.push_back(place);
+}
+
+std::shared_ptr<Findings> make_findings() {
+    return std::make_shared<Findings>();
+}
+
+void move_findings(Grid& grid, Findings& from) {
+    for (size_t k = 0; k < from.warnings.size(); ++k) add_warning(grid, from.places[k], std::move(from.warnings[k]));
+    from.warnings.clear();
+    from.places.clear();
+    auto& holders = grid.findings->holders;
+    for (const auto& [token, holder] : from.holders)
+        if (holders.size() < most_holders || holders.contains(token)) holders[token] = holder;
+    from.holders.clear();
 }
 
 std::vector<Fault> take_warnings(Grid& grid) {
-    return grid.findings ? std::move(grid.findings->warnings) : std::vector<Fault>();
+    if (!grid.findings) return {};
+    grid.findings->places.clear();
+    return std::move(grid.findings->warnings);
 }
 
 bool has_warnings(const Grid& grid) {

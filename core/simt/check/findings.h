@@ -26,8 +26,9 @@ struct Holder {  // who changed a word last by a compare-and-swap or an exchange
 struct UndefinedLanes;  // undefined.h
 
 struct Findings {
-    std::vector<Fault> warnings;  // the first of each place
-    std::set<std::string> seen;   // places that have one
+    std::vector<Fault> warnings;      // the first of each place
+    std::vector<std::string> places;  // theirs
+    std::set<std::string> seen;       // places that have one
     SourceText source;
     std::map<uint32_t, std::vector<Guard>> guards;                  // by the barrier's pc
     std::map<uint32_t, uint32_t> looks;                             // at barriers that not all came to, by pc

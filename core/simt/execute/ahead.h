@@ -90,6 +90,9 @@ bool find_allocations(const Grid& grid, uint64_t origins, std::vector<uint64_t>&
 // may be wrong, such a launch may end with one of kind "packed": a warp came to where it was, so that old values of
 // registers may count. `packing` was made of the program that was decoded.
 Grid make_packed_grid(const std::shared_ptr<const ptx::Packing>& packing, const LaunchConfig& config, Memory& memory);
+// What is found in some of a launch's blocks, apart from what is in others; and what was found so becomes the grid's.
+std::shared_ptr<Findings> make_findings();
+void move_findings(Grid& grid, Findings& from);
 // Whether anything was found that a launch tells about registers: a fault aside, its warnings.
 bool has_warnings(const Grid& grid);
 

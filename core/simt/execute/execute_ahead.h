@@ -7,7 +7,7 @@
 struct AheadWriter {
     AheadSteps& steps;
     AheadEnds& ends;
-    std::vector<uint8_t>& usual_ways;
+    std::vector<std::atomic<uint8_t>>& usual_ways;
     AheadRun open{};
 
     bool has_room() const { return ends.room() >= 2; }  // the open run, and another one
@@ -20,8 +20,9 @@ struct AheadWriter {
                                               : bank_passes != 0 ? bank_passes
                                                                  : ran_with_all_lanes);
         const bool one_way = mask == 0 || mask == path;
-        uint8_t& usual = usual_ways[pc];
-        if (usual == 0 && one_way) usual = ran;
+        uint8_t usual = usual_ways[pc].load(std::memory_order_relaxed);
+        if (usual == 0 && one_way && usual_ways[pc].compare_exchange_strong(usual, ran, std::memory_order_relaxed))
+            usual = ran;
         const bool alone = usual != ran || !one_way;
         if (alone || open.pc + open.more != pc) close();
         if (alone) {
@@ -54,6 +55,7 @@ inline uint32_t shared_passes_of(const Machine& m, const Prepared& p, uint32_t m
 // Whether all lanes of a load from global memory are aligned and lie in one allocation that the launch does not write;
 // `access` gets their addresses.
 inline bool inside_quiet_memory(const Machine& m, const Prepared& p, uint32_t pc, uint32_t mask, Access& access) {
+    if (m.grid.writes_anywhere) return false;  // a kernel that calls may allocate, too, while other threads look
     locate(m.warp, p, mask, access);
     const MemoryWindow& window = m.grid.windows[pc];
     const uint64_t bytes = p.access_bytes(), first = access.addresses[__builtin_ctz(mask)];
@@ -143,7 +145,7 @@ uint32_t run_path_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const Ah
     const uint32_t active = top.mask, meet = top.reconvergence;
     uint32_t pc = top.pc, count = 0;
     KnownPasses known[shape_slots + 1];
-    AheadWriter writer{steps, ends, m.grid.usual};
+    AheadWriter writer{steps, ends, *m.grid.usual};
     while (count < budget && writer.has_room()) {
         const Prepared& p = m.steps[pc];
         if (p.ahead > most) break;

@@ -1,0 +1,60 @@
+// Threads of the host that run SMs between two of their meetings with others (Sm::run_alone), beside the launch's own
+// thread, which runs what the SMs share, in the order of cycles. An SM that is given away comes back before its next
+// meeting, so what a launch reports is the same for any number of threads, none of them included.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/model/issue/sm.h"
+
+namespace lockstep::model {
+
+class Crew {
+  public:
+    // So many threads beside the caller's, whose own are `host`. The SMs have to outlive it.
+    Crew(const std::vector<std::unique_ptr<Sm>>& sms, const Sm::Host& host, uint32_t threads);
+    ~Crew();
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+
+    void give(uint32_t sm, int64_t end);  // it runs alone up to that cycle, now or when it is taken back
+    bool is_away(uint32_t sm) const { return seats_[sm].state.load(std::memory_order_acquire) != State::here; }
+    void take_back(uint32_t sm) {
+        if (is_away(sm)) wait_for(sm);
+    }
+    void renew();  // the caller's grid and counters are other ones now. Nothing may be away
+    // What its threads have counted. Nothing may be away.
+    template <class Visit>
+    void each_count(const Visit& visit) const {
+        for (const Member& member : members_) visit(member.windows);
+    }
+
+  private:
+    enum class State : uint8_t { here, given, begun };
+    struct alignas(64) Seat {
+        std::atomic<State> state{State::here};
+        int64_t end = 0;
+    };
+    struct alignas(64) Member {
+        simt::Grid grid;
+        WindowRecorder windows;
+    };
+    void wait_for(uint32_t sm);
+    void work(Member& member);
+    bool take(uint32_t& sm);  // the SM that waits longest; false: none does
+
+    const std::vector<std::unique_ptr<Sm>>& sms_;
+    Sm::Host host_;
+    std::deque<Member> members_;
+    std::vector<Seat> seats_;
+    std::vector<std::atomic<uint32_t>> waiting_;  // a ring of SMs, some of which were taken back
+    std::atomic<uint64_t> first_{0}, end_{0};     // of the ring
+    std::atomic<uint32_t> bell_{0}, asleep_{0};
+    std::atomic<bool> over_{false};
+    std::vector<std::jthread> threads_;  // the last member: they use all others
+};
+
+}  // namespace lockstep::model
