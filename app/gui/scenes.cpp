@@ -415,6 +415,13 @@ bool shows_case_before(const LessonState& state) {
     return above != nullptr && above != lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
 }
 
+const scene::Scene* drawn_scene(const Session& session) {
+    const LessonState& state = session.lesson;
+    if (session.workspace != Workspace::learn || !state.lesson) return nullptr;
+    return shows_case_before(state) ? picture_above(state)
+                                    : lessons::scene_at(*state.lesson, static_cast<size_t>(std::max(0, state.step)));
+}
+
 bool shows_sketch(const Session& session) {
     return sketch_on_show(session.lesson) >= 0 &&
            (session.learn.run_shown != session.lesson.step || sketch_is_open(session.lesson));

@@ -51,6 +51,8 @@ int asked_below_picture(const LessonState& state, int step, int locked = -1);
 const scene::Scene* picture_above(const LessonState& state);
 // The picture on show is of the case before the one that the step asks about: it gives nothing away.
 bool shows_case_before(const LessonState& state);
+// The scene of a lesson that the pictures on show are of: that of the case before, or the step's. Null outside of Learn.
+const scene::Scene* drawn_scene(const Session& session);
 // What the workspace shows now: in Learn the scene of the lesson's step, or of the nearest step before it that has one.
 const SceneRow& scene_on_show(const Session& session, Workspace workspace);
 inline const SceneRow& scene_on_show(const Session& session) {

@@ -9,6 +9,7 @@
 
 #include "app/gui/scenes.h"
 #include "app/gui/view.h"
+#include "app/gui/views/tensor/product_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/tensor/window_data.h"
 
@@ -86,18 +87,10 @@ class ConvolutionView final : public View {
         version_ = snapshot->version;
         step_ = session.lesson.step;
         std::optional<Convolution> found;
-        const auto& lesson = session.lesson.lesson;
         if (const auto& step = snapshot->training.step)
             found = convolution_of(*step);
-        else if (lesson && session.workspace == Workspace::learn)
-            if (const scene::Scene* scene = shows_case_before(session.lesson)
-                                                ? picture_above(session.lesson)
-                                                : lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, step_)))) {
-                std::vector<scene::KernelArgument> arguments;
-                for (const std::string& text : scene->arguments)
-                    if (auto argument = scene::parse_argument(text)) arguments.push_back(std::move(argument.value()));
-                found = convolution_of(arguments, lesson->seed);
-            }
+        else if (const scene::Scene* const scene = drawn_scene(session))
+            found = convolution_of(arguments_of(*scene), session.lesson.lesson->seed);
         if (it_ && found && (it_->form != found->form || it_->pixels() != found->pixels())) window_ = -1, chosen_form_ = -1;
         it_ = std::move(found);
         brightest_ = 1e-9f;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "core/scene/arguments/kernel_arguments.h"
 
@@ -54,9 +55,7 @@ std::string error_text(double value, double kept) {
 
 // The lane's number among those that the step's launch was given; none: its first argument is no list of f32.
 std::optional<double> value_of_launch(const Session& session, const Focus& focus) {
-    const auto& lesson = session.lesson.lesson;
-    if (session.workspace != Workspace::learn || !lesson) return std::nullopt;
-    const scene::Scene* scene = lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, session.lesson.step)));
+    const scene::Scene* const scene = drawn_scene(session);
     if (scene == nullptr || scene->arguments.empty()) return std::nullopt;
     const auto argument = scene::parse_argument(scene->arguments.front());
     const auto lane = static_cast<size_t>(std::max(0, focus.lane));

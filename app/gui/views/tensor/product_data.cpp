@@ -177,6 +177,13 @@ std::vector<MatrixProduct> products_of(const nn::StepRecord& step) {
     return found;
 }
 
+std::vector<KernelArgument> arguments_of(const scene::Scene& scene) {
+    std::vector<KernelArgument> arguments;
+    for (const std::string& text : scene.arguments)
+        if (auto argument = scene::parse_argument(text)) arguments.push_back(std::move(argument.value()));
+    return arguments;
+}
+
 std::optional<MatrixProduct> product_of(std::span<const KernelArgument> arguments, uint64_t seed) {
     std::vector<Array> given;
     const KernelArgument* out = nullptr;

@@ -10,6 +10,7 @@
 
 #include "core/nn/train/step_record.h"
 #include "core/scene/arguments/kernel_arguments.h"
+#include "core/scene/scene.h"
 
 namespace lockstep::gui {
 
@@ -52,6 +53,8 @@ struct MatrixProduct {
 // Every product of two matrices of the step whose values are kept. Products of weights that are called alike but for a
 // number at the end ("W1", "W2") are one that is cut.
 std::vector<MatrixProduct> products_of(const nn::StepRecord& step);
+// What a scene gives its kernel; what cannot be read is left out.
+std::vector<scene::KernelArgument> arguments_of(const scene::Scene& scene);
 // Of a kernel that is given x [rows, inner], w [inner, columns] or [columns, inner], perhaps a bias [columns], and an output
 // [rows, columns]. Where both forms of w fit, one with a bias is taken as a layer's. `seed`: as bind_arguments has it.
 std::optional<MatrixProduct> product_of(std::span<const scene::KernelArgument> arguments, uint64_t seed);

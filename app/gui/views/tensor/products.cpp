@@ -123,19 +123,11 @@ class ProductsView final : public View {
         if (record && record == record_) return;
         record_ = record;
         all_.clear();
-        const auto& lesson = session.lesson.lesson;
         if (record) {
             all_ = products_of(*record);
             plan_ = plan_tape(*record);
-        } else if (lesson && session.workspace == Workspace::learn) {
-            if (const scene::Scene* scene = shows_case_before(session.lesson)
-                                                ? picture_above(session.lesson)
-                                                : lessons::scene_at(*lesson, static_cast<size_t>(std::max(0, step_)))) {
-                std::vector<scene::KernelArgument> arguments;
-                for (const std::string& text : scene->arguments)
-                    if (auto argument = scene::parse_argument(text)) arguments.push_back(std::move(argument.value()));
-                if (auto one = product_of(arguments, lesson->seed)) all_.push_back(std::move(*one));
-            }
+        } else if (const scene::Scene* const scene = drawn_scene(session)) {
+            if (auto one = product_of(arguments_of(*scene), session.lesson.lesson->seed)) all_.push_back(std::move(*one));
         }
         chosen_ = std::min(chosen_, all_.empty() ? 0 : all_.size() - 1);
     }

@@ -55,7 +55,7 @@ Exhibit gan_of(const StepRecord& step) {
     it.clouds = {{.name = "points of the set", .dots = pairs_of(points->value), .color = 7},
                  {.name = "made from noise", .dots = pairs_of(made->value), .color = 0, .radius = 2}};
     it.right = fmt::format("{} each", it.clouds[0].dots.size());
-    it.caption = fmt::format("At step {} the generator turns {} draws of noise into these points; the set has eight clouds.",
+    it.caption = fmt::format("At step {} the generator turns {} draws of noise into these points; the set has eight clumps.",
                              step.step, it.clouds[1].dots.size());
     fit_axes(it);
     // The set's frame: what flies far outside is cut rather than the picture shrunk.
