@@ -150,6 +150,7 @@ std::vector<SceneRow> rows_of_learn() {
          cycle, "occupancy"},
         {learn, "ladder", lesson({with_source(440, slot("ladder", 576, 400, 290)), slot("warps", 436, 560, 420)}), cycle,
          "ladder"},
+        {learn, "funnel", lesson({slot("funnel", 880, 640, 430)}), cycle, "funnel"},
         {learn, "exchange", lesson({slot("exchange", 880, 640, 420)}), cycle, "exchange"},
         {learn, "machine", lesson({slot("machine", 880, 760, 420)}), cycle, "machine"},
         // memory
