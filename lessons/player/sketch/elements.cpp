@@ -19,7 +19,7 @@ Result<std::vector<double>> elements_of(SceneRuns& runs, size_t step) {
     if (kernel.value()->outputs.empty()) return Diagnostic{"the scene has no out: or inout: buffer"};
     const Array& output = kernel.value()->outputs.front();
     std::vector<double> values;
-    for (size_t i = 0; i < output.count(); ++i) values.push_back(element_of(output, i));
+    for (size_t i = 0; i < output.count(); ++i) values.push_back(scene::element_of(output, i));
     return values;
 }
 

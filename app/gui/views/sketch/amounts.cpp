@@ -498,7 +498,8 @@ void draw_shares(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& h
         draw_parts(ui, scene, scene.truth->sketch.values, is, false);
     }
     float y = is.bottom() + 34;
-    for (size_t i = 0; i < parts.size() && y < area.bottom() - 4; ++i, y += 24) {
+    const float pitch = std::clamp((area.bottom() - y) / static_cast<float>(parts.size()), 19.0f, 24.0f);
+    for (size_t i = 0; i < parts.size() && y < area.bottom() + 4; ++i, y += pitch) {
         ui.legend(area.x, y, share_colors[i % 6], share_hatches[i % 6], scene.board.places[i].name);
         const float column = area.x + std::min(360.0f, area.w * 0.5f);
         ui.text(column, y, fmt::format("you {:.0f} %", parts[i]),

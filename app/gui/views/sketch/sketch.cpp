@@ -39,9 +39,14 @@ std::pair<size_t, size_t> window_of(const std::vector<std::string>& lines, int l
     size_t end = lines.size();
     while (end > 0 && lines[end - 1].empty()) --end;
     if (end <= most) return {0, end};
+    if (line == -1) return {end - most, end};  // a host program: what it does stands at its end
     const size_t middle = line > 0 ? static_cast<size_t>(line) - 1 : 0, half = most * 2 / 3;
     const size_t begin = std::min(middle > half ? middle - half : 0, end - most);
     return {begin, begin + most};
+}
+
+int asked_line(const lessons::SketchBoard& board) {
+    return board.line == 0 && board.file.ends_with(".host") ? -1 : board.line;
 }
 
 // Columns that all of these lines are indented by: a narrow box leaves them out.
@@ -230,7 +235,7 @@ class SketchView final : public View {
 
     static float source_width(Ui& ui, const SketchScene& scene, float height) {
         const std::vector<std::string> lines = lines_of(scene.board.text);
-        const auto [begin, end] = window_of(lines, scene.board.line, lines_in(scene, height));
+        const auto [begin, end] = window_of(lines, asked_line(scene.board), lines_in(scene, height));
         const size_t indent = indent_of(lines, begin, end);
         float widest = 0;
         for (size_t i = begin; i < end; ++i)
@@ -256,7 +261,7 @@ class SketchView final : public View {
             }
         }
         const std::vector<std::string> lines = lines_of(scene.board.text);
-        const auto [begin, end] = window_of(lines, scene.board.line, lines_in(scene, box.h));
+        const auto [begin, end] = window_of(lines, asked_line(scene.board), lines_in(scene, box.h));
         const size_t indent = indent_of(lines, begin, end);
         float y = box.y + 6;
         for (size_t i = begin; i < end; ++i, y += 21) {
