@@ -71,8 +71,17 @@ Result<SketchTruth> elements_truth(SceneRuns& runs, size_t step, const Predict& 
     return truth;
 }
 
+// Which they are stands in the picture: the sentence counts them.
 SketchScore elements_score(const Predict&, const SketchBoard& board, const Sketch& sketch, const SketchTruth& truth) {
-    return score_cells(board, sketch, truth, "element", "elements", "painted");
+    SketchScore score = score_cells(board, sketch, truth, "element", "elements", "painted");
+    if (score.right) return score;
+    const auto count = [&](Verdict one) { return std::count(score.verdicts.begin(), score.verdicts.end(), one); };
+    const auto agree = count(Verdict::agrees), missed = count(Verdict::missed), spare = count(Verdict::spare);
+    score.sentence =
+        fmt::format("You painted {} of {}", agree, counted(static_cast<size_t>(agree + missed), "element", "elements"));
+    if (spare > 0) score.sentence += fmt::format("; {} {} spare", spare, spare == 1 ? "is" : "are");
+    score.sentence += ".";
+    return score;
 }
 
 Sketch first_elements(const SketchBoard& board, double answer) {

@@ -185,11 +185,11 @@ class MeasuredView final : public View {
 
     void draw_published(Ui& ui, Session& session, const Rect& area) {
         const bool measured = !session.measured->gpus.empty();
-        const Rect body =
-            ui.panel(area, {.title = "The ladder, published, measured and simulated",
-                            .right = "RTX A6000, 4,096 x 4,096, FP32",
-                            .caption = "Published by S. Boehm, 2022 (siboehm.com/articles/22/CUDA-MMM); lines are those of "
-                                       "kernels/sgemm without comments. Rung 7 is rung 6 with its sizes tuned."});
+        const Rect body = ui.panel(
+            area, {.title = "The ladder, published, measured and simulated",
+                   .right = "RTX A6000, 4,096 x 4,096, FP32",
+                   .caption = "Published by S. Boehm, 2022 (siboehm.com/articles/22/CUDA-MMM); lines are those of "
+                              "kernels/sgemm and their headers, without comments. Rung 7 is rung 6 with its sizes tuned."});
         ui.push_scope("measured ladder");
         float x = body.x;
         if (measured) published_ = choose_page(ui, x, body.y);

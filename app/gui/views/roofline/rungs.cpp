@@ -15,13 +15,18 @@ namespace {
 // Of the same source as the rungs: S. Boehm, "How to optimize a CUDA matmul kernel for cuBLAS-like performance", 2022.
 constexpr double cublas_gflops = 23249.6;
 
-int lines_of_code(std::string_view file) {
-    const auto text = read_file(resource_root() / "kernels" / "sgemm" / (std::string(file) + ".cu"));
+// With those of the headers beside it that it includes.
+int lines_of_code(const std::string& file) {
+    constexpr std::string_view include = "#include \"";
+    const auto text = read_file(resource_root() / "kernels" / "sgemm" / file);
     if (!text) return 0;
     int count = 0;
     for (const std::string& line : lines_of(text.value())) {
         const size_t at = line.find_first_not_of(' ');
-        count += at != std::string::npos && line.compare(at, 2, "//") != 0;
+        if (at == std::string::npos || line.compare(at, 2, "//") == 0) continue;
+        ++count;
+        if (line.starts_with(include))
+            count += lines_of_code(line.substr(include.size(), line.find('"', include.size()) - include.size()));
     }
     return count;
 }
@@ -38,7 +43,7 @@ std::vector<Rung> published_rungs() {
         rung.gflops = row.expected;
         rung.share = row.expected / cublas_gflops;
         rung.against = rungs.empty() ? 0 : row.expected / rungs.back().gflops;
-        rung.lines = lines_of_code(row.file);
+        rung.lines = lines_of_code(std::string(row.file) + ".cu");
         rungs.push_back(std::move(rung));
     }
     return rungs;

@@ -122,8 +122,9 @@ class SketchView final : public View {
     static std::string caption_of(const SketchScene& scene, const LessonState::Prediction& given, bool exam) {
         if (!scene.truth && exam) return "What this task's run does stays unknown until you hand the exam in.";
         if (!scene.truth) return "What this step's run does stays unknown, here and everywhere, until you run it.";
-        const std::string says = scene.board.kind == "order" ? put_text(scene.board, scene.truth->sketch) + " first"
-                                                             : amount_text(scene.truth->figure, scene.board.axis.unit);
+        const std::string says = scene.board.kind == "barrier" ? "behind line " + amount_text(scene.truth->figure)
+                                 : scene.board.kind == "order" ? put_text(scene.board, scene.truth->sketch) + " first"
+                                                               : amount_text(scene.truth->figure, scene.board.axis.unit);
         return fmt::format("The run: {}. {}", says, given.score.sentence);
     }
 

@@ -334,7 +334,8 @@ class ExchangeView final : public View {
         const Theme& theme = *ui.theme;
         const Color ink = text_on(colour_of(part.warp));
         if (part.write && part.read) ui.line({x_of(part.write->cycle), y}, {x_of(part.read->cycle), y}, theme.ink3, 1.5f);
-        const int64_t begins = std::min(part.write ? part.write->cycle : INT64_MAX, part.read ? part.read->cycle : INT64_MAX);
+        const int64_t begins =
+            std::min(part.write ? part.write->cycle : INT64_MAX, part.read ? part.read->cycle : INT64_MAX);
         if (part.wait_from >= 0 && part.wait_until > begins) {  // before both it is another pair's
             const float from = x_of(part.wait_from), to = x_of(part.wait_until);
             ui.rect({from, y - 8, std::max(2.0f, to - from), 16}, theme.panel);

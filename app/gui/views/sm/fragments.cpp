@@ -79,8 +79,7 @@ class FragmentsView final : public View {
     static void draw_held(Ui& ui, const FragmentScene& scene, const Rect& r) {
         const Theme& theme = *ui.theme;
         const std::string_view words =
-            "Each cell says which of the 32 lanes holds the element. Row of `A` times column of `B` gives `D`. "
-            "Click an element, or press A or D, to see all that its lane holds.";
+            "A cell's number is the lane that holds the element. Row of `A` times column of `B` gives `D`. Click one.";
         float y = r.y + ui.paragraph(r, words, {.size = 13, .color = theme.ink2}, 20) + 10;
         if (scene.hidden || y + 70 > r.bottom()) return;
         const FragmentMap& map = *scene.map;
@@ -88,10 +87,10 @@ class FragmentsView final : public View {
         y += 24;
         float x = r.x;
         const TextStyle name{.size = 12, .weight = 700, .mono = true}, what{.size = 12, .mono = true};
-        for (const FragmentMatrix* matrix : {&map.a, &map.b, &map.d}) {
+        for (const FragmentMatrix* matrix : {&map.d, &map.a, &map.b}) {
             for (const auto& [reg, elements] : map.registers_of(*matrix, scene.lane)) {
                 const float head = ui.text_width(reg, name) + 12, w = head + ui.text_width(elements, what) + 14;
-                if (x > r.x && x + w > r.right()) x = r.x, y += 27;
+                if (x > r.x && x + w > r.right()) x = r.x, y += 25;
                 if (y + 24 > r.bottom() || x + w > r.right() + 1) return;
                 ui.rect({x, y, w, 23}, theme.panel2, 3);
                 ui.rect({x, y, head, 23}, theme.selected, 3);
@@ -99,7 +98,7 @@ class FragmentsView final : public View {
                 ui.text(x + head + 7, y + 16, elements, what);
                 x += w + 6;
             }
-            x = r.x, y += 29;
+            x = r.x, y += 27;
         }
         for (int row = 0; row < map.d.rows; ++row)
             for (int column = 0; column < map.d.columns; ++column)

@@ -29,6 +29,7 @@ struct Funnel {
     std::vector<Share> waits;       // of the active ones that are not eligible, the most first
     double not_selected = 0;        // eligible and not picked
     std::string limiters;           // "shared memory"
+    bool few_blocks = false;        // the launch has no more than fit at once
     bool known() const {
         return std::all_of(warps.begin(), warps.end(), [](double v) { return std::isfinite(v); }) && warps[0] > 0;
     }
@@ -55,6 +56,7 @@ Funnel funnel_of(const model::KernelRun& run) {
     }
     std::sort(found.waits.begin(), found.waits.end(), [](const Share& a, const Share& b) { return a.warps > b.warps; });
     found.limiters = limiter_names(limiter_rows(run));
+    found.few_blocks = run.config.grid.count() < uint64_t{run.result.occupancy.blocks} * run.gpu.sms.value;
     return found;
 }
 
@@ -71,7 +73,9 @@ std::string loss_of(const Funnel& it, size_t stage) {
                                           it.limiters.find(" and ") == std::string::npos ? "s" : "")
                             : "as many as it can hold";
     if (stage == 2)
-        return lost > 0.005 ? fmt::format("{} fewer on average: blocks begin and end", count_text(lost)) : "all of the time";
+        return lost > 0.005 ? fmt::format("{} fewer on average: {}", count_text(lost),
+                                          it.few_blocks ? "the launch has no more blocks" : "blocks begin and end")
+                            : "all of the time";
     if (stage == 3)
         return it.waits.empty()
                    ? "none waits"

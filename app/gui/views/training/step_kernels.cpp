@@ -282,7 +282,7 @@ class StepKernelsView final : public View {
         for (int i = 0; i * unit <= total; ++i) {
             const float x = x_of(t0 + i * unit);
             ui.line({x, r.y + 16}, {x, gpu_y + 30}, theme.grid);
-            if (axis > gpu_y + 36)
+            if (axis > gpu_y + 36 && (own || r.h >= 100))
                 ui.text(x, axis,
                         i == 0         ? "0"
                         : total > 5000 ? fmt::format("{:g} ms", i * unit / 1000)
