@@ -134,7 +134,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "divergence", lanes("stack"), instruction, "divergence"},
         {learn, "threads", lanes("threads"), instruction, "threads"},
         {learn, "fragments",
-         row(1, {slot("lesson", 432, 380, 420), column(424, {slot("source", 876, 380, 240)}),
+         row(1, {slot("lesson", 432, 380, 420), column(424, {slot("source", 876, 320, 240)}),
                  column(720, {slot("fragments", 876, 400, 330)})}),
          instruction, "fragments"},
         {learn, "warps",

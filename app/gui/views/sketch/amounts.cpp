@@ -98,8 +98,8 @@ double bar_value(const Rect& row, const SketchAxis& axis, float x) {
 
 namespace {
 
-// In a low picture the unit stands beside the ticks, not below them.
-void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low) {
+// In a low picture the unit stands before the ticks, not below them.
+void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low, float left) {
     float free_from = -1e6f;
     for (const double tick : ticks_of(scene.board.axis)) {
         const float x = bar_end(first, scene.board.axis, tick);
@@ -112,8 +112,8 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
     }
     if (scene.board.axis.unit.empty()) return;
     if (low)
-        ui.text(last.right() + 22, last.bottom() + 22, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .width = 140});
+        ui.text(last.x - 18, last.bottom() + 22, scene.board.axis.unit,
+                {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = last.x - 22 - left});
     else
         ui.text(last.right(), last.bottom() + 42, scene.board.axis.unit,
                 {.size = 12, .color = ui.theme->ink2, .align = Align::right});
@@ -156,7 +156,7 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
 void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
     const Theme& theme = *ui.theme;
     const size_t rows = scene.board.places.size();
-    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190);
+    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190, area.x);
     for (size_t i = 0; i < rows; ++i) {
         const Rect row = bar_row(area, rows, i);
         const lessons::SketchPlace& place = scene.board.places[i];

@@ -59,7 +59,7 @@ class FragmentsView final : public View {
         matrix(ui, focus, scene, map.a, a, cell);
         matrix(ui, focus, scene, map.b, b, cell);
         matrix(ui, focus, scene, map.d, d, cell);
-        if (wide > 150) draw_held(ui, scene, {x, body.y + 2, wide - 12, high - 2});
+        if (wide > 150) draw_held(ui, scene, {x, body.y + 2, wide - 12, high - 2}, has_digits(cell));
         ui.pop_scope();
     }
 
@@ -75,11 +75,14 @@ class FragmentsView final : public View {
     }
 
   private:
+    static bool has_digits(Point cell) { return cell.x >= 15.4f && cell.y >= 12.5f; }
+
     // Above A: what a cell says, and the registers of the lane with their elements, as far as there is room.
-    static void draw_held(Ui& ui, const FragmentScene& scene, const Rect& r) {
+    static void draw_held(Ui& ui, const FragmentScene& scene, const Rect& r, bool digits) {
         const Theme& theme = *ui.theme;
-        const std::string_view words =
-            "A cell's number is the lane that holds the element. Row of `A` times column of `B` gives `D`. Click one.";
+        const std::string words = std::string(digits ? "A cell's number is the lane that holds the element."
+                                                     : "Dark to light: lane 0 to lane 31 holds the element.") +
+                                  " Row of `A` times column of `B` gives `D`. Click one.";
         float y = r.y + ui.paragraph(r, words, {.size = 13, .color = theme.ink2}, 20) + 10;
         if (scene.hidden || y + 70 > r.bottom()) return;
         const FragmentMap& map = *scene.map;
@@ -122,7 +125,7 @@ class FragmentsView final : public View {
     static void matrix(Ui& ui, Focus& focus, const FragmentScene& scene, const FragmentMatrix& it, Point at, Point cell) {
         const Theme& theme = *ui.theme;
         ui.text(at.x, at.y - 5, fmt::format("{} {} x {}", it.name, it.rows, it.columns), {.size = 13, .weight = 600});
-        const bool digits = cell.x >= 15.4f && cell.y >= 12.5f;
+        const bool digits = has_digits(cell);
         for (int row = 0; row < it.rows; ++row)
             for (int column = 0; column < it.columns; ++column) {
                 const FragmentOwner& owner = it.at(row, column);
