@@ -24,7 +24,7 @@ int columns_of(const lessons::SketchBoard& board) {
 Rect element_cell(const Rect& area, const lessons::SketchBoard& board, size_t place) {
     const int columns = columns_of(board);
     const float w = std::clamp((area.w - names_wide - 8) / static_cast<float>(columns), 14.0f, 64.0f),
-                h = std::clamp((area.h - head_high - 8) / static_cast<float>(std::max(1, board.rows)), 14.0f, 34.0f);
+                h = std::clamp((area.h - head_high - 8) / static_cast<float>(std::max(1, board.rows)), 17.0f, 34.0f);
     const auto at = static_cast<int>(place);
     return {area.x + names_wide + w * static_cast<float>(at % columns),
             area.y + head_high + h * static_cast<float>(at / columns), w - 2, h - 2};

@@ -108,7 +108,11 @@ class SketchView final : public View {
 
     // In front of a class its headline and source stand above it.
     float needs(Ui&, Session& session, Focus&, const Rect&) override {
-        return session.learn.presented ? 180 : picture_above(session.lesson) != nullptr ? 250 : 400;
+        if (session.learn.presented) return 180;
+        if (picture_above(session.lesson) != nullptr) return 250;
+        const LessonState::Prediction* const given = sketch_of(session.lesson);
+        const bool rows = given != nullptr && given->board && given->board->kind == "elements";  // a line each
+        return rows ? 230 + 17 * static_cast<float>(given->board->rows) : 400;
     }
 
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
