@@ -134,8 +134,8 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "divergence", lanes("stack"), instruction, "divergence"},
         {learn, "threads", lanes("threads"), instruction, "threads"},
         {learn, "fragments",
-         row(1, {slot("lesson", 432, 380, 420), column(560, {slot("source", 876, 400, 240)}),
-                 column(584, {slot("fragments", 876, 400, 330)})}),
+         row(1, {slot("lesson", 432, 380, 420), column(424, {slot("source", 876, 320, 240)}),
+                 column(720, {slot("fragments", 876, 400, 330)})}),
          instruction, "fragments"},
         {learn, "warps",
          lesson({row(320, {slot("code", 640, 400, 200), slot("warp", 496, 400, 250)}), slot("warps", 556, 560, 420)}), cycle,
@@ -150,6 +150,7 @@ std::vector<SceneRow> rows_of_learn() {
          cycle, "occupancy"},
         {learn, "ladder", lesson({with_source(440, slot("ladder", 576, 400, 290)), slot("warps", 436, 560, 420)}), cycle,
          "ladder"},
+        {learn, "funnel", lesson({slot("funnel", 880, 640, 430)}), cycle, "funnel"},
         {learn, "exchange", lesson({slot("exchange", 880, 640, 420)}), cycle, "exchange"},
         {learn, "machine", lesson({slot("machine", 880, 760, 420)}), cycle, "machine"},
         // memory

@@ -202,6 +202,10 @@ struct ProgramState {  // of Kernel: a whole program's run, and which of its lau
     int64_t launch = -1;  // -1: none is open
     std::string refused;  // why the launch that was asked for last cannot be opened
 };
+struct StepBeside {  // a training step that a lesson's scene shows beside its own
+    std::string gpu;
+    std::shared_ptr<const nn::StepRecord> step;
+};
 struct TrainingState {  // of Training: a run, and the step of it that is on show
     TrainingSetup setup;
     bool open = false;                                             // the setup's run
@@ -209,6 +213,7 @@ struct TrainingState {  // of Training: a run, and the step of it that is on sho
     std::shared_ptr<const nn::StepRecord> step;                    // on show
     std::shared_ptr<const nn::StepRecord> first_step;              // step 0's values, for "change since step 0"
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks;  // that step on setup.ranks ranks; null: one
+    std::vector<StepBeside> beside;
     std::vector<Curve> curves;
     std::vector<Written> written;                             // the newest last; of a language model
     std::shared_ptr<const std::vector<std::string>> symbols;  // of a language model, by token

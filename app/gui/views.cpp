@@ -24,6 +24,7 @@ namespace lockstep::gui {
     VIEW(make_coalesce_view, "coalesce", "Coalescing", memory, 340, 7)                                    \
     VIEW(make_banks_view, "banks", "Shared-memory banks", memory, 330)                                    \
     VIEW(make_occupancy_view, "occupancy", "Occupancy", sm, 380)                                          \
+    VIEW(make_funnel_view, "funnel", "From possible to selected", sm, 400)                                \
     VIEW(make_exchange_view, "exchange", "Who comes first", sm, 330)                                      \
     VIEW(make_ladder_view, "ladder", "Latency ladder", sm, 260)                                           \
     VIEW(make_compare_view, "compare", "Two runs", sm, 300, 2)                                            \

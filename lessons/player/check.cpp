@@ -179,7 +179,7 @@ class Checker {
         const Sketch blank = unmarked(board);
         const SketchScore best = score_of(predict, board, truth.sketch, truth);
         std::string wrong;
-        if (board.places.empty() || (board.text.empty() && board.before.empty()))
+        if (board.places.empty() || (board.text.empty() && board.before.empty() && board.cells.empty()))
             wrong = "its picture is blank before the answer: it has neither a source nor a known case";
         else if (!complete(board, truth.sketch) || !best.right || best.near < 0.999)
             wrong = "what the run says does not count as right";

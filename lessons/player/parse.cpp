@@ -66,13 +66,16 @@ class LessonParser {
     };
 
     void compared(const Directive& d) const {
-        const bool tape = !d.get("tape").empty();
+        const bool tape = !d.get("tape").empty(), train = !d.get("train").empty();
         for (const std::string& id : compared_with(d.get("compare"))) {
             const Scene* other = scene_named(lesson_, id);
-            if (!other || other->id == d.get("id") || (tape ? other->tape : other->file).empty())
-                throw Failure(
-                    d.problem(*d.find("compare"), 0,
-                              fmt::format("no other {} has the id '{}'", tape ? "tensor program" : "kernel scene", id)));
+            if (!other || other->id == d.get("id") || (train ? other->train : tape ? other->tape : other->file).empty())
+                throw Failure(d.problem(*d.find("compare"), 0,
+                                        fmt::format("no other {} has the id '{}'",
+                                                    train  ? "training scene"
+                                                    : tape ? "tensor program"
+                                                           : "kernel scene",
+                                                    id)));
         }
     }
 

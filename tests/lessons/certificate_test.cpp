@@ -76,7 +76,7 @@ TEST_CASE("answers on paper are judged by the figure or the words, a line a task
     const ExerciseReport all = judge_exam_answers(
         exam, key,
         "lanes = 8\nblocks=3\nthree = 12\ndoubles = 9 # and no more\nbanks = 4\noccupancy = 50\nrounds = 20\nroof = 6000\n"
-        "warps = 1\npieces = Three fifths\ntensor = 24,576\n");
+        "warps = 1\npieces = 0.6\ntensor = 24,576\n");
     for (const std::string& line : all.lines) UNSCOPED_INFO(line);
     CHECK(all.points == 12);
     CHECK(all.passed);

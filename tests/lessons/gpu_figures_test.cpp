@@ -109,4 +109,16 @@ TEST_CASE("a tensor program stands beside several others of its lesson, each of 
     CHECK(wrong.error().message == "no other tensor program has the id 'four'");
 }
 
+TEST_CASE("a training step stands beside another one of its lesson, which must be one") {
+    const auto lesson_of = [&](const std::string& id) {
+        return parse_lesson(head + "::: scene train=\"mlp\" view=\"kernels\" compare=\"" + id +
+                                "\"\n\n## Two | run\n::: scene id=\"one\" train=\"mlp\" gpu=\"a100\" view=\"kernels\"\n",
+                            "lesson.md");
+    };
+    CHECK(lesson_of("one").ok());
+    const Result<Lesson> wrong = lesson_of("two");
+    REQUIRE_FALSE(wrong);
+    CHECK(wrong.error().message == "no other training scene has the id 'two'");
+}
+
 }  // namespace lessons_gpu_figures_test

@@ -183,6 +183,43 @@ TEST_CASE("lanes, blocks and bars come from the lesson's own run") {
     CHECK(low.sentence == "You drew 16, it is 32: 16 too little.");
 }
 
+TEST_CASE("a barrier is right in any gap between the two lines that racecheck names, and early or late elsewhere") {
+    const Asked where("A09", "where");
+    CHECK(where.truth.figure == 6);
+    CHECK(where.board.text.empty());
+    CHECK(where.board.line == 0);  // no line is marked before the answer
+    REQUIRE(where.truth.notes.size() == 2);
+    CHECK(where.truth.notes[0] == "line 6 reads");
+    CHECK(where.truth.notes[1] == "line 7 writes");
+    CHECK(where.score({{6}}).right);
+    const SketchScore early = where.score({{5}}), late = where.score({{7}});
+    CHECK_FALSE(early.right);
+    CHECK(early.verdicts == std::vector{Verdict::low});
+    CHECK(early.sentence == "Behind line 5 it is too early: line 6 reads only after it.");
+    CHECK_FALSE(late.right);
+    CHECK(late.verdicts == std::vector{Verdict::high});
+    CHECK(late.sentence == "Behind line 7 it is too late: line 7 writes before it.");
+    CHECK(where.truth.finding.starts_with("Behind line 6: "));
+    CHECK(places_text(where.board, where.truth.sketch) == "behind line 6");
+}
+
+TEST_CASE("the elements of a lane are painted, and only the first row is told before") {
+    const Asked lane("A13", "lane");
+    CHECK(lane.board.rows == 16);
+    REQUIRE(lane.board.places.size() == 128);
+    CHECK(lane.board.cells[2] == "1");
+    CHECK(lane.board.cells[8] == "");
+    CHECK(places_text(lane.board, lane.truth.sketch) ==
+          "row 1, column 2, row 1, column 3, row 9, column 2, row 9, column 3");
+    Sketch half = unmarked(lane.board);
+    half.values[10] = half.values[11] = 1;
+    const SketchScore some = lane.score(half);
+    CHECK_FALSE(some.right);
+    CHECK(some.near == Approx(0.5));
+    CHECK(some.verdicts[74] == Verdict::missed);
+    CHECK(lane.score(lane.truth.sketch).right);
+}
+
 TEST_CASE("nothing, and what is not a number, is never right, in any kind") {
     const SketchTruth truth = {.sketch = {{1, 2}}, .figure = 2, .notes = {"1", "2"}};
     for (const SketchKind& kind : sketch_kinds()) {

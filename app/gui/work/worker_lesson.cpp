@@ -255,6 +255,14 @@ void Session::Worker::show_lesson_step(int step) {
         for (const std::string& id : lessons::compared_with(scene->compare))
             if (const scene::Scene* other = lessons::scene_named(*lesson, id))
                 if (auto run = result_of(*other).as<scene::TapeRun>()) draft.beside.push_back(std::move(run));
+    draft.training.beside.clear();
+    if (trained)
+        for (const std::string& id : lessons::compared_with(scene->compare))
+            if (const scene::Scene* other = lessons::scene_named(*lesson, id))
+                if (auto step = result_of(*other).step())
+                    draft.training.beside.push_back(
+                        {upper(model::short_name(scene::gpu_of(*lesson, *other, run_options()))), std::move(step)});
+    if (!draft.training.beside.empty()) draft.training.gpu = upper(model::short_name(ran_on));
     draft.training.first_step.reset();
     draft.training.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.

@@ -80,6 +80,7 @@ void Session::Worker::change_setup(const TrainingSetup& wanted) {
     }
     setup = wanted;
     draft.training.step.reset();
+    draft.training.beside.clear();
     draft.training.first_step.reset();
     draft.training.on_ranks.reset();
     training.reset();

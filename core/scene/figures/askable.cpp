@@ -74,7 +74,7 @@ std::optional<Diagnostic> refusal_of(const AskableFigures& askable, const Figure
     std::vector<FigureText> rows;
     for (const FigureKind& kind : figure_kinds())
         if (has_kind(askable, kind.name)) rows.insert(rows.end(), kind.rows.begin(), kind.rows.end());
-    const bool element = name.indexed() && (!has_kind(askable, "kernel") || name.base != "output");
+    const bool element = name.indexed() && (!has_kind(askable, "kernel") || !name.base.starts_with("output"));
     const FigureText* row = element ? nullptr : row_named(rows, name.base);
     if (row && !of_launch && name.place("gpu").empty() && !(askable.metrics && is_metric(name.base)))
         return wrong_place(*row, name);

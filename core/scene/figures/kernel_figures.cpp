@@ -97,6 +97,26 @@ Result<double> output(const KernelResult& result, const FigureName& name) {
     return element_of(result.outputs[0], index.value());
 }
 
+Result<double> output_count(const KernelResult& result, const FigureName& name) {
+    const Result<size_t> wanted = name.index();
+    if (!wanted) return wanted.error();
+    if (result.outputs.empty()) return Diagnostic{"the scene has no out: or inout: buffer"};
+    size_t count = 0;
+    for (size_t i = 0; i < result.outputs[0].count(); ++i)
+        count += element_of(result.outputs[0], i) == static_cast<double>(wanted.value());
+    return static_cast<double>(count);
+}
+
+// The last of the earlier lines of racecheck's pairs.
+Result<double> race_line(const KernelResult& result) {
+    int32_t line = 0;
+    for (const simt::Fault& report : result.run->result.reports)
+        if (report.kind == "racecheck" && report.line > 0 && report.other_line > 0)
+            line = std::max(line, std::min(report.line, report.other_line));
+    if (line == 0) return Diagnostic{"racecheck reported no pair of lines"};
+    return static_cast<double>(line);
+}
+
 // A metric of the same launch on another GPU of the scene's gpus=.
 Result<double> figure_on(const KernelResult& result, const std::string& name, const std::string& gpu) {
     for (const GpuRun& run : result.generations) {
@@ -158,8 +178,14 @@ constexpr Figure<KernelResult> kernel_rows[] = {
          const std::vector<simt::Fault>& reports = r.run->result.reports;
          return std::count_if(reports.begin(), reports.end(), [](const auto& one) { return one.kind == "racecheck"; });
      }},
+    {"race_line", "",
+     "The line behind which a barrier is missing: the earlier of the two that racecheck reports; of several pairs, the "
+     "last.",
+     [](const KernelResult& r) { return race_line(r); }},
     {"output", "", "An element of the first out: or inout: buffer, as in output[3].",
      [](const KernelResult& r, const FigureName& name) { return output(r, name); }},
+    {"output_count", "", "How many elements of that buffer are a whole number, as in output_count[5].",
+     [](const KernelResult& r, const FigureName& name) { return output_count(r, name); }},
 };
 
 }  // namespace
@@ -173,7 +199,8 @@ Result<double> figure_of(const KernelResult& result, const FigureName& name) {
     if (const std::string gpu = name.place("gpu"); !gpu.empty())
         return figure_on(result, name.without("gpu").without("line").text, gpu);
     const Figure<KernelResult>* row = row_named(kernel_rows, name.base);
-    if (row && (name.base == "output" || !name.indexed()) && !wrong_place(*row, name)) return row->value.of(result, name);
+    if (row && (name.base.starts_with("output") || !name.indexed()) && !wrong_place(*row, name))
+        return row->value.of(result, name);
     return model::metric_of(*result.run->program, result.run->result, name.text);
 }
 

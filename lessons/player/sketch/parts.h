@@ -20,7 +20,8 @@ SketchKind order_kind();
 SketchKind curve_kind();
 SketchKind dot_kind();
 SketchKind shares_kind();
-SketchKind idle_kind();
+SketchKind barrier_kind();
+SketchKind elements_kind();
 
 // The kernel run of the step's scene, or of the scene with that id.
 Result<std::shared_ptr<const scene::KernelResult>> kernel_asked(SceneRuns& runs, size_t step, const std::string& id = {});

@@ -25,8 +25,9 @@ bool Sketch::operator==(const Sketch& other) const {
 }
 
 std::span<const SketchKind> sketch_kinds() {
-    static const std::array rows = {sectors_kind(), bar_kind(),   typed_kind(), lanes_kind(), banks_kind(),
-                                    blocks_kind(),  order_kind(), curve_kind(), dot_kind(),   shares_kind()};
+    static const std::array rows = {sectors_kind(), bar_kind(),    typed_kind(),   lanes_kind(),
+                                    banks_kind(),   blocks_kind(), order_kind(),   curve_kind(),
+                                    dot_kind(),     shares_kind(), barrier_kind(), elements_kind()};
     return rows;
 }
 
@@ -77,7 +78,8 @@ Result<SketchTruth> sketch_truth_of(SceneRuns& runs, size_t step, const Predict&
     const auto first = static_cast<size_t>(t.figure) - 1;
     const std::string says = board.kind == "order" && t.figure >= 1 && first < board.places.size()
                                  ? board.places[first].name + " first"
-                                 : amount_text(t.figure, board.axis.unit);
+                             : board.kind == "barrier" ? "Behind line " + amount_text(t.figure)
+                                                       : amount_text(t.figure, board.axis.unit);
     t.finding = predict.sketch.finding.empty() ? "The run says " + says : says + ": " + predict.sketch.finding;
     return truth;
 }
@@ -108,7 +110,7 @@ const scene::Scene* picture_before(const Lesson& lesson, size_t step, const Pred
 }
 
 bool is_painted(const SketchBoard& board) {
-    return board.kind == "sectors" || board.kind == "lanes" || board.kind == "banks";
+    return board.kind == "sectors" || board.kind == "lanes" || board.kind == "banks" || board.kind == "elements";
 }
 
 Sketch unmarked(const SketchBoard& board) {
@@ -171,10 +173,12 @@ std::string places_text(const SketchBoard& board, const Sketch& sketch) {
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     for (size_t i = 0; i < board.places.size() && i < sketch.values.size(); ++i) {
         const double v = sketch.values[i];
-        if (board.kind == "sectors" || board.kind == "lanes") {
+        if (board.kind == "sectors" || board.kind == "lanes" || board.kind == "elements") {
             if (v > 0) add(board.places[i].name);
         } else if (board.kind == "banks") {
             if (v > 0) add(fmt::format("{}: {:.0f}", board.places[i].name, v));
+        } else if (board.kind == "barrier") {
+            if (std::isfinite(v)) add(fmt::format("behind line {:.0f}", v));
         } else if (board.kind == "blocks") {
             const double turns = std::max(1.0, board.axis.high);
             if (std::isfinite(v))

@@ -277,7 +277,7 @@ TEST_CASE("a step about a fault that the checker finds opens on what is not in o
         CHECK(desk.shows("no barrier stands here"));
         CHECK_FALSE(desk.shows("one SRAM, two uses"));
     });
-    opened(7, [](Desk& desk) { CHECK(desk.shows("one SRAM, two uses")); });  // of what flows where
+    opened(8, [](Desk& desk) { CHECK(desk.shows("one SRAM, two uses")); });  // of what flows where
 }
 
 TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the next trip of its loop") {

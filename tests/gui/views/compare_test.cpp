@@ -289,8 +289,13 @@ TEST_CASE("the legend stays in small windows with large text") {
 }
 
 TEST_CASE("the worker runs the kernel on show again with fewer resident blocks, and with all of them") {
-    Session session({.lesson = "A05", .lesson_step = 1});
+    Session session({.lesson = "A05", .lesson_step = 4});
     REQUIRE(session.wait_until_idle(120));
+    const std::string funnel = view_named("funnel")->make()->describe(session, {});  // of both runs, stage by stage
+    INFO(funnel);
+    CHECK(funnel.find("can hold: 16\n  fit at once: 16; as many as it can hold\n  active: 13.9") != std::string::npos);
+    CHECK(funnel.find("of them: long scoreboard") != std::string::npos);
+    CHECK(funnel.find("beside it: 16 2 1.98 ") != std::string::npos);
     const auto all = session.snapshot()->kernel.run;
     REQUIRE(all);
     REQUIRE(session.snapshot()->kernel.other);  // the lesson names a scene to compare with

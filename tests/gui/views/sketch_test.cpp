@@ -289,6 +289,49 @@ TEST_CASE("blocks that were put into turns stand on the clock once they have run
                        given.told->spans[b].begin >= given.told->spans[a].end));
 }
 
+TEST_CASE("a barrier is dragged into the code, and the pair of lines is named with the answer alone") {
+    SketchDesk desk("A09", 4);
+    const SketchBoard& board = *desk.given().board;
+    CHECK(board.kind == "barrier");
+    CHECK(desk.said().find("line 6 reads") == std::string::npos);
+    CHECK(desk.said().find("Nothing orders") == std::string::npos);
+    for (size_t i = 1; i < board.cells.size(); ++i)
+        CHECK(code_line(area, board.cells.size(), i).y >= code_line(area, board.cells.size(), i - 1).bottom() - 0.5f);
+    desk.key(KeyCode::up);  // from the middle
+    CHECK(std::isfinite(desk.given().sketch.values.front()));
+    desk.given().sketch.values.front() = 7;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(desk.given().told);
+    CHECK_FALSE(desk.given().right);
+    CHECK(desk.said().find("line 6 reads") != std::string::npos);
+    CHECK(desk.said().find("yours: too late") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("the elements that a lane holds are painted, and whose a spare one is stands beside its row") {
+    SketchDesk desk("A13", 1);
+    const SketchBoard& board = *desk.given().board;
+    CHECK(board.kind == "elements");
+    for (size_t i = 0; i < board.places.size(); ++i) {
+        const Rect cell = element_cell(area, board, i);
+        CHECK(cell.right() <= area.right());
+        CHECK(cell.bottom() <= area.bottom());
+        if (i % 8 > 0) CHECK(cell.x >= element_cell(area, board, i - 1).right());
+    }
+    for (const size_t i : {10u, 11u, 18u}) desk.given().sketch.values[i] = 1;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(desk.given().told);
+    CHECK_FALSE(desk.given().right);
+    CHECK(desk.said().find("you agree on 2") != std::string::npos);
+    CHECK(desk.said().find("missed 2") != std::string::npos);
+    CHECK(desk.said().find("spare: 9 stands there") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("Enter runs the number that was typed") {
     test::Desk desk({.lesson = "A05", .lesson_step = 2});
     desk.session.workspace = Workspace::learn;

@@ -282,6 +282,12 @@ TEST_CASE("the owners of a product's elements are those that the machine's own l
     CHECK(map->held_by(map->d, 5) == "row 1: columns 2, 3; row 9: columns 2, 3");
     CHECK(map->d.at(9, 3).word == 3);
     CHECK(map->a.at(1, 10).word == 2);
+    using Registers = std::vector<std::pair<std::string, std::string>>;
+    CHECK(map->registers_of(map->b, 5) == Registers{{"b0", "B[2][1] B[3][1]"}, {"b1", "B[10][1] B[11][1]"}});
+    CHECK(map->registers_of(map->d, 5) ==
+          Registers{{"d0", "D[1][2]"}, {"d1", "D[1][3]"}, {"d2", "D[9][2]"}, {"d3", "D[9][3]"}});
+    CHECK(map->lanes_of_row(1) == std::vector<int>{4, 5, 6, 7});
+    CHECK(map->lanes_of_column(2) == std::vector<int>{8, 9, 10, 11});
 }
 
 namespace {

@@ -590,4 +590,17 @@ TEST_CASE("where an update lies between two exchanges the names of both phases c
     }
 }
 
+TEST_CASE("a lesson's training step stands below the same step on another GPU, on one clock") {
+    test::Desk desk({.lesson = "A15", .lesson_step = 8});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->training.beside.size() == 1);
+    CHECK(snapshot->training.beside.front().gpu == "A100");
+    CHECK(desk.said().find("A100: 92.8") != std::string::npos);
+    CHECK(desk.said().find("P100: 106.5") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    CHECK(view_named("kernels")->make()->describe(desk.session, {}).find("beside it on A100: 92.8") != std::string::npos);
+}
+
 }  // namespace gui_training_test

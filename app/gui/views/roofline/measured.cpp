@@ -9,6 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/roofline/measured_data.h"
+#include "app/gui/views/roofline/rungs.h"
 #include "app/silicon/compare/compare.h"
 
 namespace lockstep::gui {
@@ -90,7 +91,8 @@ class MeasuredView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const auto& gpus = session.measured->gpus;
-        const std::string title = rungs_ ? "The ladder, measured and simulated" : "Measured and simulated";
+        const std::string title = rungs_ ? "The ladder, published, measured and simulated" : "Measured and simulated";
+        if (rungs_ && published_) return draw_published(ui, session, area);
         if (gpus.empty()) {
             const Rect body = ui.panel(area, {.title = title});
             return ui.say_nothing_yet(body, nothing_measured, how_to_measure);
@@ -109,8 +111,10 @@ class MeasuredView final : public View {
                                           .caption = sentence});
         ui.push_scope(rungs_ ? "measured ladder" : "measured");
         float x = body.x;
-        page_ = rungs_ ? ui.segmented(x, body.y, {"kernels", "against cuBLAS"}, page_ == 0 ? 0 : 1) * 2
-                       : ui.segmented(x, body.y, {"kernels", "training steps", "against a yardstick"}, page_);
+        if (rungs_)
+            published_ = choose_page(ui, x, body.y);
+        else
+            page_ = ui.segmented(x, body.y, {"kernels", "training steps", "against a yardstick"}, page_);
         x += 8;
         if (gpus.size() > 1)
             for (size_t i = 0; i < gpus.size(); ++i)
@@ -140,7 +144,11 @@ class MeasuredView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const auto& gpus = session.measured->gpus;
-        std::string text = rungs_ ? "The ladder, measured and simulated\n" : "Measured and simulated\n";
+        std::string text = rungs_ ? "The ladder, published, measured and simulated\n" : "Measured and simulated\n";
+        if (rungs_)
+            for (const Rung& rung : published_rungs())
+                text += fmt::format("  published, RTX A6000: {}: {:.1f} GFLOP/s, {:.1f} % of cuBLAS, {} lines\n", rung.name,
+                                    rung.gflops, 100 * rung.share, rung.lines);
         if (gpus.empty()) return text + fmt::format("  {}\n  {}\n", nothing_measured, how_to_measure);
         const MeasuredGpu& gpu = gpus[std::min(gpu_, gpus.size() - 1)];
         text += fmt::format("  {}\n", gpu.badge());
@@ -160,9 +168,39 @@ class MeasuredView final : public View {
 
   private:
     bool rungs_ = false, asked_ = false;
+    bool published_ = true;  // of the rungs: the first page
+    std::vector<Rung> ladder_;
     int page_ = 0;
     size_t gpu_ = 0;
     float height_ = 0;
+
+    // Of the rungs: whether the published ones are chosen; else the page of measurements is set.
+    bool choose_page(Ui& ui, float& x, float y) {
+        const int chosen = ui.segmented(x, y, {"published", "kernels", "against cuBLAS"},
+                                        published_   ? 0
+                                        : page_ == 0 ? 1
+                                                     : 2);
+        if (chosen > 0) page_ = chosen == 1 ? 0 : 2;
+        return chosen == 0;
+    }
+
+    void draw_published(Ui& ui, Session& session, const Rect& area) {
+        const bool measured = !session.measured->gpus.empty();
+        if (ladder_.empty()) ladder_ = published_rungs();  // once: it counts the lines of files
+        const std::string sentence =
+            std::string(
+                "Published by S. Boehm, 2022 (siboehm.com/articles/22/CUDA-MMM); lines are those of kernels/sgemm and "
+                "their headers, without comments. Rung 7 is rung 6 with its sizes tuned.") +
+            (measured ? "" : " Nothing was measured on a real GPU here.");
+        const Rect body = ui.panel(area, {.title = "The ladder, published, measured and simulated",
+                                          .right = "RTX A6000, 4,096 x 4,096, FP32",
+                                          .caption = sentence});
+        ui.push_scope("measured ladder");
+        float x = body.x;
+        if (measured) published_ = choose_page(ui, x, body.y);
+        draw_rungs(ui, ladder_, {body.x, body.y + (measured ? 36.0f : 4.0f), body.w, body.h - (measured ? 36 : 4)});
+        ui.pop_scope();
+    }
 
     size_t unrun(const MeasuredGpu& gpu, const SiliconReport* report) const {
         const auto lines = kernel_lines(gpu, report, rungs_);

@@ -77,7 +77,7 @@ Rect bar_row(const Rect& area, size_t rows, size_t row) {
     // In a narrow strip names and amounts keep a third each at most.
     const float names = std::clamp(area.w * 0.24f, std::min(124.0f, area.w / 3), 230.0f),
                 amounts = std::clamp(area.w * 0.2f, std::min(128.0f, area.w / 3), 170.0f),
-                pitch = std::clamp((area.h - 56) / static_cast<float>(rows), 30.0f, 104.0f);
+                pitch = std::clamp((area.h - (area.h < 190 ? 36.0f : 56.0f)) / static_cast<float>(rows), 20.0f, 104.0f);
     return {area.x + names, area.y + 8 + pitch * static_cast<float>(row), area.w - names - amounts, pitch * 0.58f};
 }
 
@@ -98,7 +98,8 @@ double bar_value(const Rect& row, const SketchAxis& axis, float x) {
 
 namespace {
 
-void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last) {
+// In a low picture the unit stands before the ticks, not below them.
+void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low, float left) {
     float free_from = -1e6f;
     for (const double tick : ticks_of(scene.board.axis)) {
         const float x = bar_end(first, scene.board.axis, tick);
@@ -109,7 +110,11 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
         ui.text(x, last.bottom() + 22, says, {.size = 12, .color = ui.theme->ink2, .align = Align::center, .mono = true});
         free_from = x + w / 2 + 10;
     }
-    if (!scene.board.axis.unit.empty())
+    if (scene.board.axis.unit.empty()) return;
+    if (low)
+        ui.text(last.x - 18, last.bottom() + 22, scene.board.axis.unit,
+                {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = last.x - 22 - left});
+    else
         ui.text(last.right(), last.bottom() + 42, scene.board.axis.unit,
                 {.size = 12, .color = ui.theme->ink2, .align = Align::right});
 }
@@ -151,7 +156,7 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
 void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
     const Theme& theme = *ui.theme;
     const size_t rows = scene.board.places.size();
-    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1));
+    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190, area.x);
     for (size_t i = 0; i < rows; ++i) {
         const Rect row = bar_row(area, rows, i);
         const lessons::SketchPlace& place = scene.board.places[i];
@@ -498,7 +503,8 @@ void draw_shares(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& h
         draw_parts(ui, scene, scene.truth->sketch.values, is, false);
     }
     float y = is.bottom() + 34;
-    for (size_t i = 0; i < parts.size() && y < area.bottom() - 4; ++i, y += 24) {
+    const float pitch = std::clamp((area.bottom() - y) / static_cast<float>(parts.size()), 19.0f, 24.0f);
+    for (size_t i = 0; i < parts.size() && y < area.bottom() + 4; ++i, y += pitch) {
         ui.legend(area.x, y, share_colors[i % 6], share_hatches[i % 6], scene.board.places[i].name);
         const float column = area.x + std::min(360.0f, area.w * 0.5f);
         ui.text(column, y, fmt::format("you {:.0f} %", parts[i]),

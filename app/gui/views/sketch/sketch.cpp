@@ -18,8 +18,9 @@ namespace lockstep::gui {
 using lessons::amount_text;
 
 std::span<const SketchPicture> sketch_pictures() {
-    static const std::array rows = {sectors_picture(), bar_picture(),   typed_picture(), lanes_picture(), banks_picture(),
-                                    blocks_picture(),  order_picture(), curve_picture(), dot_picture(),   shares_picture()};
+    static const std::array rows = {sectors_picture(), bar_picture(),    typed_picture(),   lanes_picture(),
+                                    banks_picture(),   blocks_picture(), order_picture(),   curve_picture(),
+                                    dot_picture(),     shares_picture(), barrier_picture(), elements_picture()};
     return rows;
 }
 
@@ -38,9 +39,21 @@ std::pair<size_t, size_t> window_of(const std::vector<std::string>& lines, int l
     size_t end = lines.size();
     while (end > 0 && lines[end - 1].empty()) --end;
     if (end <= most) return {0, end};
+    if (line == -1) return {end - most, end};  // a host program: what it does stands at its end
     const size_t middle = line > 0 ? static_cast<size_t>(line) - 1 : 0, half = most * 2 / 3;
     const size_t begin = std::min(middle > half ? middle - half : 0, end - most);
     return {begin, begin + most};
+}
+
+int asked_line(const lessons::SketchBoard& board) {
+    return board.line == 0 && board.file.ends_with(".host") ? -1 : board.line;
+}
+
+// Columns that all of these lines are indented by: a narrow box leaves them out.
+size_t indent_of(const std::vector<std::string>& lines, size_t begin, size_t end) {
+    size_t least = std::string::npos;
+    for (size_t i = begin; i < end; ++i) least = std::min(least, lines[i].find_first_not_of(' '));
+    return least == std::string::npos ? 0 : least;
 }
 
 class SketchView final : public View {
@@ -95,7 +108,11 @@ class SketchView final : public View {
 
     // In front of a class its headline and source stand above it.
     float needs(Ui&, Session& session, Focus&, const Rect&) override {
-        return session.learn.presented ? 180 : picture_above(session.lesson) != nullptr ? 250 : 400;
+        if (session.learn.presented) return 180;
+        if (picture_above(session.lesson) != nullptr) return 250;
+        const LessonState::Prediction* const given = sketch_of(session.lesson);
+        const bool rows = given != nullptr && given->board && given->board->kind == "elements";  // a line each
+        return rows ? 230 + 17 * static_cast<float>(given->board->rows) : 400;
     }
 
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
@@ -109,8 +126,9 @@ class SketchView final : public View {
     static std::string caption_of(const SketchScene& scene, const LessonState::Prediction& given, bool exam) {
         if (!scene.truth && exam) return "What this task's run does stays unknown until you hand the exam in.";
         if (!scene.truth) return "What this step's run does stays unknown, here and everywhere, until you run it.";
-        const std::string says = scene.board.kind == "order" ? put_text(scene.board, scene.truth->sketch) + " first"
-                                                             : amount_text(scene.truth->figure, scene.board.axis.unit);
+        const std::string says = scene.board.kind == "barrier" ? "behind line " + amount_text(scene.truth->figure)
+                                 : scene.board.kind == "order" ? put_text(scene.board, scene.truth->sketch) + " first"
+                                                               : amount_text(scene.truth->figure, scene.board.axis.unit);
         return fmt::format("The run: {}. {}", says, given.score.sentence);
     }
 
@@ -150,6 +168,7 @@ class SketchView final : public View {
         const float room = tiny ? 80.0f : low ? 96.0f : high || body.h < 700 ? 152.0f : 300.0f;
         const float source = source_height(scene, room), h = tiny ? source : std::max(rows, source);
         const float table = tiny ? 0 : std::clamp(body.w * 0.36f, 250.0f, 400.0f);
+        if (picture.bare) return picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
         if (!scene.board.text.empty()) draw_source(ui, scene, {body.x, y, body.w - table - (tiny ? 0 : 16), h});
         if (!tiny) draw_table(ui, scene, given, {body.right() - table, y, table, h});
         if (h > 0) y += h + (low ? 10 : 18);
@@ -178,8 +197,10 @@ class SketchView final : public View {
         y += tiny ? 8 : 14;
         Rect rest{body.x, y, body.w, body.bottom() - y - 4};
         if (!scene.board.text.empty() && body.w >= 700) {
-            const float w = std::min(480.0f, body.w * 0.4f);
-            draw_source(ui, scene, {rest.x, rest.y, w, std::min(rest.h, source_height(scene, rest.h))});
+            // As wide as its lines, so far as the picture keeps half.
+            const float h = std::min(rest.h, source_height(scene, rest.h));
+            const float w = std::clamp(source_width(ui, scene, h), std::min(260.0f, body.w * 0.4f), body.w * 0.5f);
+            draw_source(ui, scene, {rest.x, rest.y, w, h});
             rest.x += w + 16, rest.w -= w + 16;
         }
         picture.draw(ui, scene, given.sketch, hand_, rest);
@@ -213,6 +234,21 @@ class SketchView final : public View {
         return std::min(room, lines * 21 + 14 + (scene.board.values.empty() ? 0.0f : 26.0f));
     }
 
+    static size_t lines_in(const SketchScene& scene, float height) {
+        return static_cast<size_t>(std::max(1.0f, (height - 8 - (scene.board.values.empty() ? 0.0f : 28.0f)) / 21));
+    }
+
+    static float source_width(Ui& ui, const SketchScene& scene, float height) {
+        const std::vector<std::string> lines = lines_of(scene.board.text);
+        const auto [begin, end] = window_of(lines, asked_line(scene.board), lines_in(scene, height));
+        const size_t indent = indent_of(lines, begin, end);
+        float widest = 0;
+        for (size_t i = begin; i < end; ++i)
+            if (lines[i].size() > indent)
+                widest = std::max(widest, ui.text_width(lines[i].substr(indent), {.size = 13, .mono = true}));
+        return widest + 62;
+    }
+
     static void draw_source(Ui& ui, const SketchScene& scene, const Rect& box) {
         const Theme& theme = *ui.theme;
         ui.rect(box, theme.code, 5);
@@ -230,8 +266,8 @@ class SketchView final : public View {
             }
         }
         const std::vector<std::string> lines = lines_of(scene.board.text);
-        const auto most = static_cast<size_t>(std::max(1.0f, (bottom - box.y - 8) / 21));
-        const auto [begin, end] = window_of(lines, scene.board.line, most);
+        const auto [begin, end] = window_of(lines, asked_line(scene.board), lines_in(scene, box.h));
+        const size_t indent = indent_of(lines, begin, end);
         float y = box.y + 6;
         for (size_t i = begin; i < end; ++i, y += 21) {
             const bool asked = static_cast<int>(i) + 1 == scene.board.line;
@@ -241,7 +277,7 @@ class SketchView final : public View {
             }
             ui.text(box.x + 30, y + 15, std::to_string(i + 1),
                     {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
-            draw_code(ui, box.x + 44, y + 15, lines[i], 13, box.w - 54);
+            if (lines[i].size() > indent) draw_code(ui, box.x + 44, y + 15, lines[i].substr(indent), 13, box.w - 54);
         }
     }
 

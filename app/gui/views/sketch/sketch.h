@@ -45,6 +45,7 @@ struct SketchPicture {
     bool high = false;  // it uses what height there is; else the source gets more
     // What follows from what was put, under its count; null: which places are open still.
     std::string (*follows)(const lessons::SketchBoard& board, const lessons::Sketch& pencil, double put) = nullptr;
+    bool bare = false;  // no source and no table stand above it: it is the source itself, or needs all the room
 };
 std::span<const SketchPicture> sketch_pictures();
 const SketchPicture* sketch_picture(std::string_view kind);
@@ -60,6 +61,8 @@ SketchPicture dot_picture();
 SketchPicture shares_picture();
 SketchPicture blocks_picture();
 SketchPicture order_picture();
+SketchPicture barrier_picture();
+SketchPicture elements_picture();
 
 // Where the sectors of a request stand, and the words and lanes above them.
 struct SectorPlaces {
@@ -81,6 +84,8 @@ float bar_end(const Rect& row, const lessons::SketchAxis& axis, double value);  
 double bar_value(const Rect& row, const lessons::SketchAxis& axis, float x);    // snapped
 double snapped(const lessons::SketchAxis& axis, double value);
 Rect order_slot(const Rect& area, size_t count, size_t place);
+Rect code_line(const Rect& area, size_t lines, size_t line);  // of the source that takes a barrier
+Rect element_cell(const Rect& area, const lessons::SketchBoard& board, size_t place);
 Rect block_cell(const Rect& area, const lessons::SketchBoard& board, double place);
 
 struct ArrowStep {

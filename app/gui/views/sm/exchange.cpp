@@ -26,12 +26,16 @@ struct WarpPart {
 };
 struct Exchange {
     std::vector<WarpPart> warps;            // of the first block of the traced SM
-    int32_t write_line = 0, read_line = 0;  // the pair that is looked at
+    int32_t write_line = 0, read_line = 0;  // the pair that is looked at; the read's line may be the earlier one
     std::vector<int32_t> barriers;          // lines
     uint32_t writer = 0, reader = 0;        // warps
     const simt::Fault* race = nullptr;
+    bool reads_first() const { return read_line > 0 && read_line < write_line; }
+    int32_t first_line() const { return reads_first() ? read_line : write_line; }
+    int32_t second_line() const { return reads_first() ? write_line : read_line; }
     bool ordered() const {
-        return std::any_of(barriers.begin(), barriers.end(), [&](int32_t b) { return b > write_line && b < read_line; });
+        return race == nullptr && std::any_of(barriers.begin(), barriers.end(),
+                                              [&](int32_t b) { return b > first_line() && b < second_line(); });
     }
     const WarpPart* part(uint32_t warp) const {
         for (const WarpPart& one : warps)
@@ -54,6 +58,13 @@ Exchange exchange_of(const model::KernelRun& run) {
             found.barriers.push_back(in.line);
     for (const simt::Fault& report : run.result.reports)
         if (report.kind == "racecheck" && !report.other_file.empty() && found.race == nullptr) found.race = &report;
+    if (found.race != nullptr) {  // which of the two writes; of two writes the earlier line
+        const auto reads = [&](uint32_t pc) { return pc < instructions.size() && instructions[pc].kind == ptx::Kind::load; };
+        const bool earlier = found.race->line <= found.race->other_line;
+        const bool own = reads(found.race->pc) == reads(found.race->other_pc) ? earlier : !reads(found.race->pc);
+        found.write_line = own ? found.race->line : found.race->other_line;
+        found.read_line = own ? found.race->other_line : found.race->line;
+    }
     const uint32_t block = trace.warps.empty() ? 0 : trace.warps.front().block;
     for (const WarpTrack& track : trace.warps) {
         if (track.block != block || found.warps.size() == most_warps) continue;
@@ -65,6 +76,8 @@ Exchange exchange_of(const model::KernelRun& run) {
             const ptx::DecodedInstruction& in = instructions[issue.pc];
             if (!of_shared(in)) continue;
             std::optional<Step>& step = in.kind == ptx::Kind::load ? part.read : part.write;
+            const int32_t wanted = in.kind == ptx::Kind::load ? found.read_line : found.write_line;
+            if (found.race != nullptr && in.line != wanted) continue;
             if (!step && issue.active != 0) step = Step{in.line, issue.cycle};
         }
         for (const StallRun& wait : track.runs)
@@ -75,19 +88,18 @@ Exchange exchange_of(const model::KernelRun& run) {
     std::sort(found.warps.begin(), found.warps.end(), [](const auto& a, const auto& b) { return a.warp < b.warp; });
     if (found.warps.empty()) return found;
     found.writer = found.warps.back().warp, found.reader = found.warps.front().warp;
-    for (const WarpPart& part : found.warps) {
-        if (part.write) found.write_line = part.write->line;
-        if (part.read) found.read_line = part.read->line;
-    }
-    if (found.race != nullptr) {  // whichever of both comes first in the text
+    if (found.race == nullptr)
+        for (const WarpPart& part : found.warps) {
+            if (part.write) found.write_line = part.write->line;
+            if (part.read) found.read_line = part.read->line;
+        }
+    if (found.race != nullptr) {
         const auto warp = [&](const simt::Dim3& t) {
             return (t.x + run.config.block.x * (t.y + run.config.block.y * t.z)) / simt::warp_size;
         };
-        const bool first = found.race->line <= found.race->other_line;
-        found.write_line = first ? found.race->line : found.race->other_line;
-        found.read_line = first ? found.race->other_line : found.race->line;
-        found.writer = warp(first ? found.race->thread : found.race->other_thread);
-        found.reader = warp(first ? found.race->other_thread : found.race->thread);
+        const bool own = found.write_line == found.race->line;
+        found.writer = warp(own ? found.race->thread : found.race->other_thread);
+        found.reader = warp(own ? found.race->other_thread : found.race->thread);
     }
     return found;
 }
@@ -100,7 +112,7 @@ int64_t opens_at(const Exchange& it) {
 }
 
 std::string headline(const Exchange& it) {
-    if (it.race != nullptr) return fmt::format("Nothing orders lines {} and {}: a race", it.write_line, it.read_line);
+    if (it.race != nullptr) return fmt::format("Nothing orders lines {} and {}: a race", it.first_line(), it.second_line());
     if (it.write_line == 0 || it.read_line == 0) return "No number is handed over in shared memory";
     return it.ordered() ? "Every write comes before every read" : "No pair of warps meets in one place";
 }
@@ -218,7 +230,7 @@ class ExchangeView final : public View {
         const bool gap = !hidden && own_.race != nullptr && own_.write_line > 0;
         const float pitch = 24;
         const auto most = static_cast<size_t>(std::max(1.0f, (box.h - 12) / pitch)) - (gap ? 1 : 0);
-        const auto first = static_cast<size_t>(std::max(0, own_.write_line - 4));
+        const auto first = static_cast<size_t>(std::max(0, own_.first_line() - 4));
         const size_t begin = lines.size() <= most ? 0 : std::min(first, lines.size() - most);
         float y = box.y + 6;
         for (size_t i = begin; i < std::min(lines.size(), begin + most); ++i, y += pitch) {
@@ -241,7 +253,7 @@ class ExchangeView final : public View {
             }
             if (barrier) ui.rect({box.x + 40, y + 1, std::min(176.0f, right - box.x - 42), pitch - 4}, theme.code, 3);
             draw_code(ui, box.x + 44, y + 17, lines[i], 13, right - box.x - 48);
-            if (gap && line == own_.write_line) {
+            if (gap && line == own_.first_line()) {
                 y += pitch;
                 ui.dashed({box.x + 40, y + 1, box.w - 50, pitch - 4}, theme.wrong);
                 ui.text(box.x + box.w / 2, y + 16, "no barrier stands here",
@@ -263,7 +275,10 @@ class ExchangeView final : public View {
         ui.rect(card, theme.panel2, 5);
         ui.frame(card, theme.line, 1, 5);
         const bool race = it.race != nullptr && !hidden, ordered = it.ordered() && !hidden;
-        const std::string_view verdict = race ? "the read may come first" : ordered ? "the write is first, always" : "";
+        const std::string_view verdict = race && it.reads_first() ? "the write may come first"
+                                         : race                   ? "the read may come first"
+                                         : ordered                ? "the write is first, always"
+                                                                  : "";
         const float room = card.w - 24, words = ui.text_width(verdict, {.size = 12, .weight = 600});
         ui.text(card.x + 12, card.y + 20, title, {.size = 13, .weight = 600, .width = room - words - 12});
         ui.text(card.right() - 12, card.y + 20, verdict,
@@ -271,7 +286,10 @@ class ExchangeView final : public View {
         if (it.write_line == 0 || it.read_line == 0) return;
         const float gap = ordered ? 60.0f : 30.0f, node = std::min(130.0f, (card.w - 58 - gap) / 2), h = 40;
         const float x1 = card.x + 48, x2 = x1 + node + gap, top = card.y + 40, low = card.bottom() - 34 - h;
-        const std::array rows = {std::pair{it.writer, top}, std::pair{it.reader, low}};
+        const bool turned = it.reads_first();
+        const std::array rows = {std::pair{turned ? it.reader : it.writer, top},
+                                 std::pair{turned ? it.writer : it.reader, low}};
+        const std::string_view does[] = {turned ? "reads" : "writes", turned ? "writes" : "reads"};
         if (ordered) {
             const Rect bar{x1 + node + 20, top - 6, 20, low + h - top + 12};
             ui.rect(bar, theme.panel);
@@ -282,8 +300,8 @@ class ExchangeView final : public View {
         for (size_t i = 0; i < rows.size(); ++i) {
             const auto [warp, y] = rows[i];
             warp_sign(ui, {card.x + 10, y + 9, 30, 22}, warp);
-            draw_node(ui, {x1, y, node, h}, it.write_line, "writes", i == 0 ? edge : theme.line, i == 0 ? 3.0f : 1.0f);
-            draw_node(ui, {x2, y, node, h}, it.read_line, "reads", i == 1 ? edge : theme.line, i == 1 ? 3.0f : 1.0f);
+            draw_node(ui, {x1, y, node, h}, it.first_line(), does[0], i == 0 ? edge : theme.line, i == 0 ? 3.0f : 1.0f);
+            draw_node(ui, {x2, y, node, h}, it.second_line(), does[1], i == 1 ? edge : theme.line, i == 1 ? 3.0f : 1.0f);
             const Point own[] = {{x1 + node + 1, y + h / 2}, {x2 - 2, y + h / 2}};
             ui.polyline(own, theme.ink2, 1.3f);
             ui.arrow_head({x2 - 1, y + h / 2}, Way::right, theme.ink2, 5);
@@ -316,7 +334,9 @@ class ExchangeView final : public View {
         const Theme& theme = *ui.theme;
         const Color ink = text_on(colour_of(part.warp));
         if (part.write && part.read) ui.line({x_of(part.write->cycle), y}, {x_of(part.read->cycle), y}, theme.ink3, 1.5f);
-        if (part.wait_from >= 0) {
+        const int64_t begins =
+            std::min(part.write ? part.write->cycle : INT64_MAX, part.read ? part.read->cycle : INT64_MAX);
+        if (part.wait_from >= 0 && part.wait_until > begins) {  // before both it is another pair's
             const float from = x_of(part.wait_from), to = x_of(part.wait_until);
             ui.rect({from, y - 8, std::max(2.0f, to - from), 16}, theme.panel);
             ui.hatch({from, y - 8, std::max(2.0f, to - from), 16}, data::purple, Hatch::cross);
@@ -374,7 +394,7 @@ class ExchangeView final : public View {
             draw_track(ui, other_.warps[i], y + half, x_of);
         }
         for (const Exchange* it : {&own_, beside_ ? &other_ : nullptr})
-            if (it != nullptr && opens_at(*it) >= 0) {
+            if (it != nullptr && opens_at(*it) >= from) {
                 const float x = x_of(opens_at(*it));
                 ui.line({x, plot.y - 4}, {x, plot.bottom()}, data::purple, 2);
                 const std::string says = fmt::format("{}: the barrier opens", opens_at(*it));

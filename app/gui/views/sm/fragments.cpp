@@ -59,12 +59,7 @@ class FragmentsView final : public View {
         matrix(ui, focus, scene, map.a, a, cell);
         matrix(ui, focus, scene, map.b, b, cell);
         matrix(ui, focus, scene, map.d, d, cell);
-        if (wide > 150) {
-            ui.paragraph({x, body.y + 2, wide - 12, high},
-                         "Each cell says which of the 32 lanes holds the element. Row of `A` times column of `B` gives `D`. "
-                         "Click an element, or press A or D, to see all that its lane holds.",
-                         {.size = 13, .color = ui.theme->ink2}, 20);
-        }
+        if (wide > 150) draw_held(ui, scene, {x, body.y + 2, wide - 12, high - 2}, has_digits(cell));
         ui.pop_scope();
     }
 
@@ -80,10 +75,57 @@ class FragmentsView final : public View {
     }
 
   private:
+    static bool has_digits(Point cell) { return cell.x >= 15.4f && cell.y >= 12.5f; }
+
+    // Above A: what a cell says, and the registers of the lane with their elements, as far as there is room.
+    static void draw_held(Ui& ui, const FragmentScene& scene, const Rect& r, bool digits) {
+        const Theme& theme = *ui.theme;
+        const std::string words = std::string(digits ? "A cell's number is the lane that holds the element."
+                                                     : "Dark to light: lane 0 to lane 31 holds the element.") +
+                                  " Row of `A` times column of `B` gives `D`. Click one.";
+        float y = r.y + ui.paragraph(r, words, {.size = 13, .color = theme.ink2}, 20) + 10;
+        if (scene.hidden || y + 70 > r.bottom()) return;
+        const FragmentMap& map = *scene.map;
+        ui.text(r.x, y + 14, fmt::format("All that lane {} holds", scene.lane), {.size = 14, .weight = 600});
+        y += 24;
+        float x = r.x;
+        const TextStyle name{.size = 12, .weight = 700, .mono = true}, what{.size = 12, .mono = true};
+        for (const FragmentMatrix* matrix : {&map.d, &map.a, &map.b}) {
+            for (const auto& [reg, elements] : map.registers_of(*matrix, scene.lane)) {
+                const float head = ui.text_width(reg, name) + 12, w = head + ui.text_width(elements, what) + 14;
+                if (x > r.x && x + w > r.right()) x = r.x, y += 25;
+                if (y + 24 > r.bottom() || x + w > r.right() + 1) return;
+                ui.rect({x, y, w, 23}, theme.panel2, 3);
+                ui.rect({x, y, head, 23}, theme.selected, 3);
+                ui.text(x + 6, y + 16, reg, name);
+                ui.text(x + head + 7, y + 16, elements, what);
+                x += w + 6;
+            }
+            x = r.x, y += 27;
+        }
+        for (int row = 0; row < map.d.rows; ++row)
+            for (int column = 0; column < map.d.columns; ++column)
+                if (map.d.at(row, column).lane == scene.lane) {
+                    const auto listed = [](const std::vector<int>& lanes) {
+                        std::string text;
+                        for (const int lane : lanes) text += (text.empty() ? "" : " ") + std::to_string(lane);
+                        return text;
+                    };
+                    const std::string says = fmt::format(
+                        "D[{}][{}] takes row {} of A, from lanes {}, and column {} of B, from lanes {}: the warp "
+                        "multiplies, no lane alone.",
+                        row, column, row, listed(map.lanes_of_row(row)), column, listed(map.lanes_of_column(column)));
+                    const Rect rest{r.x, y + 2, r.w, r.bottom() - y};
+                    if (ui.paragraph(rest, says, {.size = 13}, 20, false) <= rest.h)
+                        ui.paragraph(rest, says, {.size = 13}, 20);
+                    return;
+                }
+    }
+
     static void matrix(Ui& ui, Focus& focus, const FragmentScene& scene, const FragmentMatrix& it, Point at, Point cell) {
         const Theme& theme = *ui.theme;
         ui.text(at.x, at.y - 5, fmt::format("{} {} x {}", it.name, it.rows, it.columns), {.size = 13, .weight = 600});
-        const bool digits = cell.x >= 15.4f && cell.y >= 12.5f;
+        const bool digits = has_digits(cell);
         for (int row = 0; row < it.rows; ++row)
             for (int column = 0; column < it.columns; ++column) {
                 const FragmentOwner& owner = it.at(row, column);

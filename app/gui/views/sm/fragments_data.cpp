@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 #include "core/ptx/decode/views.h"
 
 namespace lockstep::gui {
@@ -77,6 +80,33 @@ std::string FragmentMap::held_by(const FragmentMatrix& matrix, int lane) const {
         if (!columns.empty()) text += fmt::format("{}row {}: columns {}", text.empty() ? "" : "; ", row, columns);
     }
     return text;
+}
+
+std::vector<std::pair<std::string, std::string>> FragmentMap::registers_of(const FragmentMatrix& matrix, int lane) const {
+    std::map<int, std::map<int, std::string>> words;  // by register, then by place in it
+    for (int row = 0; row < matrix.rows; ++row)
+        for (int column = 0; column < matrix.columns; ++column)
+            if (const FragmentOwner& owner = matrix.at(row, column); owner.lane == lane)
+                words[owner.word][owner.part] = fmt::format("{}[{}][{}]", matrix.name, row, column);
+    std::vector<std::pair<std::string, std::string>> registers;
+    for (const auto& [word, parts] : words) {
+        std::string text;
+        for (const auto& [part, element] : parts) text += (text.empty() ? "" : " ") + element;
+        registers.emplace_back(fmt::format("{:c}{}", matrix.name.front() - 'A' + 'a', word), text);
+    }
+    return registers;
+}
+
+std::vector<int> FragmentMap::lanes_of_row(int row) const {
+    std::set<int> lanes;
+    for (int k = 0; k < a.columns; ++k) lanes.insert(a.at(row, k).lane);
+    return {lanes.begin(), lanes.end()};
+}
+
+std::vector<int> FragmentMap::lanes_of_column(int column) const {
+    std::set<int> lanes;
+    for (int k = 0; k < b.rows; ++k) lanes.insert(b.at(k, column).lane);
+    return {lanes.begin(), lanes.end()};
 }
 
 }  // namespace lockstep::gui

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ptx/decode/program.h"
@@ -25,6 +26,10 @@ struct FragmentMap {
     FragmentMatrix a, b, d;
     // "row 1: columns 2, 3; row 9: columns 2, 3"
     std::string held_by(const FragmentMatrix& matrix, int lane) const;
+    // A register of the lane each, with its elements: "a1" and "A[9][2] A[9][3]".
+    std::vector<std::pair<std::string, std::string>> registers_of(const FragmentMatrix& matrix, int lane) const;
+    // The lanes whose words an element of D takes, the row of A first, then the column of B.
+    std::vector<int> lanes_of_row(int row) const, lanes_of_column(int column) const;
 };
 
 // The matrix product at source line `line`, else the program's first; none where there is none, or one that is dealt out in

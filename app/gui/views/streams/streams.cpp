@@ -53,7 +53,7 @@ class StreamsView final : public View, StreamsPicture {
         places = place(ui, body);
         places.begin = begin_;
         places.end = end_;
-        if (streams_head(body) > 0) controls(ui, body);
+        if (places.head > 0) controls(ui, body);
         draw_ruler(ui, places);
         draw_band(ui, places);
         ui.clip({places.rows.x, places.plot.y, places.rows.w, places.plot.h});

@@ -76,12 +76,16 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
         p.rows_list.push_back({StreamRow::Kind::engine, 0, engine, model::name_of(engine, board_.gpu)});
     for (const StreamRow& row : p.rows_list) widest = std::max(widest, ui.text_width(row.label, {.size = 12}));
     p.gutter = std::min(widest + 12, body.w * 0.25f);
-    const float top = body.y + streams_head(body) + ruler + band + 6, above_legend = body.bottom() - top - legend_band;
     const auto count = static_cast<float>(p.rows_list.size());
+    const float without = body.h - ruler - band - 6 - legend_band;  // for the rows, without controls
+    p.head = streams_head(body);
+    if (without - p.head < 12 * count + 4 && without >= 11 * count + 4) p.head = 0;
+    const float top = body.y + p.head + ruler + band + 6, above_legend = body.bottom() - top - legend_band;
     // Rows closer together, so that engines and legend are not behind the edge.
     float least = 14, gap = 8;  // between host, streams and engines
     if (above_legend < least * count + 2 * gap) gap = 2;
     if (above_legend < least * count + 2 * gap && body.h < 280) least = body.h < 160 ? 11.f : 12.f;
+    if (p.head == 0 && above_legend < least * count + 2 * gap && body.h < 280) least = 11;
     p.content = least * count + 2 * gap;
     // Rows that do not fit scroll: the legend stays beside four of them.
     p.legend = above_legend >= std::min(p.content, 4 * least + 2 * gap);

@@ -21,6 +21,7 @@ struct StreamPlaces {
     Rect plot;                      // under the ruler, right of the gutter
     Rect rows;                      // the same with the gutter
     float gutter = 0, content = 0;  // height that the rows need at least
+    float head = 0;                 // of the controls above; 0: there are none
     bool legend = true;
     std::vector<StreamRow> rows_list;
     double begin = 0, end = 1;  // us in view
@@ -72,6 +73,6 @@ class StreamsPicture {
     mutable double lanes_for_ = -1;
 };
 
-float streams_head(const Rect& body);  // height of the controls: where there is little room, the timeline comes first
+float streams_head(const Rect& body);  // height of the controls, which go where the rows would not fit beside them
 
 }  // namespace lockstep::gui

@@ -72,8 +72,10 @@ class StepKernelsView final : public View {
         const Rect left{body.x, body.y, body.w - (side ? 312.f : choice), body.h};
         if (by_rank)
             draw_step_ranks(ui, *ranks, span_, left);
+        else if (untimed)
+            list(ui, session, focus, *step, left);
         else
-            untimed ? list(ui, session, focus, *step, left) : gantt(ui, session, focus, *step, left);
+            gantts(ui, session, focus, *step, left);
         Rect words{body.right() - 280, body.y, 280, body.h};
         if (ranks) {
             float x = body.right() - choice + 8;
@@ -109,6 +111,9 @@ class StepKernelsView final : public View {
                                     e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
             text += "\n";
         }
+        for (const StepBeside& other : session.snapshot()->training.beside)
+            text += fmt::format("  beside it on {}: {}\n", other.gpu,
+                                lockstep::time_text(length_of(*other.step), {.decimals = 1}));
         return text + "  " + all_said(session, *step) + "\n";
     }
 
@@ -198,6 +203,7 @@ class StepKernelsView final : public View {
     static double origin(const nn::StepRecord& step) {
         return std::min(step.launches.front().enqueue_begin_us, step.launches.front().begin_us);
     }
+    static double length_of(const nn::StepRecord& step) { return std::max(end(step) - origin(step), 1e-6); }
     static double end(const nn::StepRecord& step) {
         double last = 0;
         for (const auto& e : step.launches) last = std::max(last, e.end_us);
@@ -245,24 +251,49 @@ class StepKernelsView final : public View {
         session.workspace = workspace;
     }
 
-    void gantt(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
+    // Those that stand beside it above it, all on one clock that begins with the step.
+    void gantts(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
+        const auto snapshot = session.snapshot();
+        const std::vector<StepBeside>& beside = snapshot->training.beside;
+        double total = length_of(step);
+        for (const StepBeside& other : beside) total = std::max(total, length_of(*other.step));
+        const float h = r.h / static_cast<float>(beside.size() + 1);
+        float y = r.y;
+        for (const StepBeside& other : beside) {
+            gantt(ui, session, focus, *other.step, {r.x, y, r.w, h - 6}, total, other.gpu, false);
+            y += h;
+        }
+        gantt(ui, session, focus, step, {r.x, y, r.w, h}, total, beside.empty() ? std::string() : snapshot->training.gpu,
+              true);
+    }
+
+    // `own`: its kernels can be chosen. `gpu`: named where several steps stand there.
+    void gantt(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r, double total,
+               const std::string& gpu, bool own) {
         const Theme& theme = *ui.theme;
-        const double t0 = origin(step), total = std::max(end(step) - t0, 1e-6);
+        const double t0 = origin(step);
         const double unit = step_of_time(total);
-        const Rect plot{r.x + 48, r.y, r.w - 56, r.h};
+        const float named = gpu.empty() ? 0.0f : 150.0f;  // room behind the longest step for its name
+        const Rect plot{r.x + 48, r.y, r.w - 56 - named, r.h};
         auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>((us - t0) / total); };
         const bool host_row = step.device != "host" && r.h >= 76;
-        const float phases = r.y + 10, host = r.y + 15, gpu = host_row ? r.y + 38 : r.y + 22,
-                    axis = std::min(r.bottom() - 1, gpu + 42);
+        const float phases = r.y + 10, host = r.y + 15, gpu_y = host_row ? r.y + 38 : r.y + 22,
+                    axis = std::min(r.bottom() - 1, gpu_y + 42);
         for (int i = 0; i * unit <= total; ++i) {
             const float x = x_of(t0 + i * unit);
-            ui.line({x, r.y + 16}, {x, gpu + 30}, theme.grid);
-            if (axis > gpu + 36)
+            ui.line({x, r.y + 16}, {x, gpu_y + 30}, theme.grid);
+            if (axis > gpu_y + 36 && (own || r.h >= 100))
                 ui.text(x, axis,
                         i == 0         ? "0"
                         : total > 5000 ? fmt::format("{:g} ms", i * unit / 1000)
                                        : fmt::format("{:g} µs", i * unit),
                         {.size = 12, .color = theme.ink2, .align = i == 0 ? Align::left : Align::center});
+        }
+        if (!gpu.empty()) {
+            const float x = x_of(t0 + length_of(step)) + 8;
+            const std::string says = fmt::format("{}: {}", gpu, lockstep::time_text(length_of(step), {.decimals = 1}));
+            const float w = ui.text_width(says, {.size = 14, .weight = 700});
+            ui.text(std::min(x, r.right() - w), host + 14, says, {.size = 14, .weight = 700});
         }
         for (size_t i = 0; i < step.launches.size();) {
             size_t j = i;
@@ -275,7 +306,7 @@ class StepKernelsView final : public View {
             i = j;
         }
         if (host_row) ui.text(r.x, host + 14, "host", {.size = 13, .color = theme.ink2});
-        ui.text(r.x, gpu + 18, step.device == "host" ? "host" : "GPU", {.size = 13, .color = theme.ink2});
+        ui.text(r.x, gpu_y + 18, step.device == "host" ? "host" : "GPU", {.size = 13, .color = theme.ink2});
         for (size_t i = 0; i < step.launches.size(); ++i) {
             const device::LaunchEvent& e = step.launches[i];
             const std::string number = std::to_string(i + 1);
@@ -288,23 +319,24 @@ class StepKernelsView final : public View {
                     ui.text((a + b) / 2, host + 14, fitted, {.size = 12, .align = Align::center});
             }
             const float a = x_of(e.begin_us), b = std::max(x_of(e.end_us), a + 2);
-            const bool here = static_cast<int>(i) == focus.launch;
-            const Rect bar{a + 0.5f, gpu, b - a - 1, 26};
+            const bool here = own && static_cast<int>(i) == focus.launch;
+            const Rect bar{a + 0.5f, gpu_y, b - a - 1, 26};
             const Color fill = mix(theme.panel, step_phase_color(e.phase), here ? 0.85f : 0.62f);
             ui.rect(bar, fill);
             for (const std::string& label : {number + " " + e.label, number + " " + e.kernel, number})
                 if (ui.text_width(label, {.size = 12, .weight = 600}) + 6 < bar.w) {
-                    ui.text(bar.x + bar.w / 2, gpu + 18, label,
+                    ui.text(bar.x + bar.w / 2, gpu_y + 18, label,
                             {.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600});
                     break;
                 }
             if (here) ui.outline(bar, 0);
             if (here && host_row) {
                 const float from = x_of(e.enqueue_end_us);
-                const Point path[] = {{from, host + 18}, {from, host + 20.5f}, {bar.x + 2, host + 20.5f}, {bar.x + 2, gpu}};
+                const Point path[] = {
+                    {from, host + 18}, {from, host + 20.5f}, {bar.x + 2, host + 20.5f}, {bar.x + 2, gpu_y}};
                 ui.polyline(path, theme.ink, 1.5f);
             }
-            choose(ui, session, focus, step, i, bar, r);
+            if (own) choose(ui, session, focus, step, i, bar, r);
             if (ui.hovered(bar))
                 ui.tooltip(fmt::format("{} {} ({})\n{}{}", number, e.label, e.kernel,
                                        lockstep::time_text(e.end_us - e.begin_us, {.decimals = 2}),
