@@ -232,6 +232,54 @@ TEST_CASE("while an amount is asked for the run of the step before stays in sigh
     CHECK(desk.session.snapshot()->host == before);
 }
 
+TEST_CASE("beside a question in words the case before stands whole, and the step's own comes with the answer") {
+    SketchDesk desk("C01", 1, "dark");
+    desk.size(1600, 1000, 1);
+    desk.frames(4);
+    CHECK(shows_case_before(desk.session.lesson));
+    CHECK(desk.session.learn.reveal_steps < 0);
+    CHECK(desk.shows("Devices and layout"));
+    CHECK(desk.shell.describe("mesh").find("rank 3") != std::string::npos);
+    CHECK_FALSE(desk.shows("Learning curves"));
+    desk.given().chosen = 0;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(desk.given().truth);
+    CHECK_FALSE(shows_case_before(desk.session.lesson));
+    CHECK_FALSE(desk.shows("Devices and layout"));
+    CHECK(desk.session.snapshot()->training.curves.size() == 2);
+}
+
+TEST_CASE("in a small window the picture above a sketch has its room to itself: no chips, and every stage of the schedule") {
+    SketchDesk desk("C06", 1, "dark");
+    desk.size(1280, 720, 1);
+    desk.frames(4);
+    CHECK(shows_case_before(desk.session.lesson));
+    CHECK(desk.shows("stage 3"));
+    CHECK_FALSE(desk.shows("PipeDream"));
+    desk.size(1600, 1000, 1);
+    desk.frames(4);
+    CHECK(desk.shows("stage 3"));
+    CHECK(desk.shows("PipeDream"));
+}
+
+TEST_CASE("a layout of a small tensor shows its numbers on one sheet, and of the case before those that are not cut") {
+    SketchDesk desk("C09", 1, "dark");
+    desk.size(1600, 1000, 1);
+    desk.frames(4);
+    CHECK(desk.shows("6 x 4, by who holds it"));
+    CHECK(desk.shows("23"));
+    CHECK(desk.shows("Not cut: all of 6 ranks hold all of it."));
+    CHECK_FALSE(desk.shows("6 ranks hold 6 different pieces."));
+    desk.given().sketch.values.back() = 16;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    CHECK(desk.given().right);
+    CHECK(desk.shows("6 ranks hold 6 different pieces."));
+}
+
 TEST_CASE("no sketch of the course writes text on text, small or large, open or answered") {
     for (const char* id : {"A01", "A02", "A03", "A05", "A06", "A08", "A10", "A11"}) {
         SketchDesk desk(id, 0, "light");

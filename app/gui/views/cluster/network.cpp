@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
@@ -85,8 +86,11 @@ class NetworkView final : public View {
                                           .badge = ran ? Provenance::executed : Provenance::simulated,
                                           .caption = caption});
         ui.push_scope("network");
-        controls(ui, session, ran, body, false);
-        const float used = controls(ui, session, ran, body, true);
+        float used = 0;
+        if (!is_low_above_sketch(session, body.h)) {
+            controls(ui, session, ran, body, false);
+            used = controls(ui, session, ran, body, true);
+        }
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (scene != seen_) {
             seen_ = scene;
