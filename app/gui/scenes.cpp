@@ -427,8 +427,9 @@ bool shows_case_before(const LessonState& state) {
     return above != nullptr && above != lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
 }
 
-bool is_low_above_sketch(const Session& session, float height) {
-    return session.workspace == Workspace::learn && shows_sketch(session) && height < 300;
+bool has_room_to_itself(const Session& session, float height) {
+    return session.workspace == Workspace::learn &&
+           (shows_case_before(session.lesson) || (shows_sketch(session) && height < 300));
 }
 
 bool shows_sketch(const Session& session) {

@@ -150,7 +150,7 @@ class MeshView final : public View {
                                           .caption = caption});
         ui.push_scope("mesh");
         float used = 0;
-        if (!is_low_above_sketch(session, body.h)) {
+        if (!has_room_to_itself(session, body.h)) {
             controls(ui, session, *scene, body, false);
             used = controls(ui, session, *scene, body, true);
         }

@@ -50,7 +50,7 @@ class CollectiveView final : public View {
         const Rect body = ui.panel(area, {.title = title, .right = right, .caption = caption});
         ui.push_scope("collective");
         float used = 0;
-        if (!is_low_above_sketch(session, body.h)) {
+        if (!has_room_to_itself(session, body.h)) {
             controls(ui, session, focus, shown, body, false);
             used = controls(ui, session, focus, shown, body, true);
         }

@@ -102,7 +102,7 @@ class FigureRowsView final : public View {
                    .badge = provenance_of(table),
                    .caption = sentence});
         ui.push_scope("figure rows");
-        if (is_low_above_sketch(session, body.h) && draw_bars_alone(ui, session.lesson, table, body, hidden))
+        if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, session.lesson, table, body, hidden))
             return ui.pop_scope();
         if (table.rows.size() == 1)
             draw_row(ui, table, body, hidden);

@@ -38,7 +38,7 @@ class PipelineView final : public View {
         ui.push_scope("pipeline");
         const int row = picked_rank(focus, *scene, rows_of(*scene));
         float used = 0;
-        if (!is_low_above_sketch(session, body.h)) {
+        if (!has_room_to_itself(session, body.h)) {
             used = pipeline_controls(ui, session, body, row, refused_, false);
             pipeline_controls(ui, session, body, row, refused_, true);
         }
@@ -62,7 +62,7 @@ class PipelineView final : public View {
     }
 
     float needs(Ui&, Session& session, Focus&, const Rect& room) override {
-        return is_low_above_sketch(session, room.h - 70) ? 250 : 440;  // without its title and caption
+        return room.h < 370 && has_room_to_itself(session, room.h - 70) ? 250 : 440;  // without its title and caption
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
