@@ -334,9 +334,19 @@ std::vector<SceneRow> rows_below(const std::vector<SceneRow>& rows) {
     return below;
 }
 
+// The scene of the case before that stands in place of the step's own while a question in words is open; null: none does.
+const scene::Scene* picture_of_words(const LessonState& state) {
+    const int at = asked_below_picture(state, state.step);
+    if (at < 0) return nullptr;
+    const auto step = static_cast<size_t>(state.step);
+    const lessons::Predict& predict = state.lesson->steps[step].predicts[static_cast<size_t>(at)];
+    return predict.is_sketch() ? nullptr : lessons::picture_before(*state.lesson, step, predict);
+}
+
 // The scene of the lesson's step, else of the nearest step before it; null: none has one.
 const scene::Scene* scene_of(const LessonState& state) {
     if (!state.lesson) return nullptr;
+    if (const scene::Scene* before = picture_of_words(state)) return before;
     for (int i = std::min(state.step, static_cast<int>(state.lesson->steps.size()) - 1); i >= 0; --i)
         if (const auto& scenes = state.lesson->steps[static_cast<size_t>(i)].scenes;
             !scenes.empty() && !scenes.front().view.empty())
@@ -402,6 +412,7 @@ int asked_below_picture(const LessonState& state, int step, int locked) {
 }
 
 const scene::Scene* picture_above(const LessonState& state) {
+    if (const scene::Scene* before = picture_of_words(state)) return before;
     const int at = sketch_on_show(state);
     if (at < 0) return nullptr;
     const auto step = static_cast<size_t>(state.step);
@@ -412,7 +423,8 @@ const scene::Scene* picture_above(const LessonState& state) {
 }
 
 bool shows_case_before(const LessonState& state) {
-    const scene::Scene* const above = sketch_is_open(state) ? picture_above(state) : nullptr;
+    const scene::Scene* const above =
+        sketch_is_open(state) || picture_of_words(state) != nullptr ? picture_above(state) : nullptr;
     return above != nullptr && above != lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
 }
 
@@ -421,6 +433,11 @@ const scene::Scene* drawn_scene(const Session& session) {
     if (session.workspace != Workspace::learn || !state.lesson) return nullptr;
     return shows_case_before(state) ? picture_above(state)
                                     : lessons::scene_at(*state.lesson, static_cast<size_t>(std::max(0, state.step)));
+}
+
+bool has_room_to_itself(const Session& session, float height) {
+    return session.workspace == Workspace::learn &&
+           (shows_case_before(session.lesson) || (shows_sketch(session) && height < 300));
 }
 
 bool shows_sketch(const Session& session) {

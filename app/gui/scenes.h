@@ -43,12 +43,15 @@ const SceneRow& scene_named(Workspace workspace, std::string_view name);  // its
 
 // Whether the step's sketch stands beside the lesson: while it is open, and after that until its run is asked for.
 bool shows_sketch(const Session& session);
-// The open prediction of the step whose sketch a picture stands above (lessons::picture_before), as if `locked` were
-// answered; -1: there is none.
+// The open prediction of the step that a picture of the case before stands above, or of one in words beside
+// (lessons::picture_before), as if `locked` were answered; -1: there is none.
 int asked_below_picture(const LessonState& state, int step, int locked = -1);
 // The scene whose picture stands above the sketch on show: that of the case before, and once it is answered the step's own.
-// Null: the sketch stands alone.
+// Of an open question in words it stands in place of the step's own. Null: the sketch stands alone, or nothing is asked.
 const scene::Scene* picture_above(const LessonState& state);
+// The picture has its room to itself, without chips that set up another one: above a sketch in a small window, and wherever
+// it is the case before, with which nobody is to try out what is asked.
+bool has_room_to_itself(const Session& session, float height);
 // The picture on show is of the case before the one that the step asks about: it gives nothing away.
 bool shows_case_before(const LessonState& state);
 // The scene of a lesson that the pictures on show are of: that of the case before, or the step's. Null outside of Learn.

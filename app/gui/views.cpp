@@ -68,7 +68,7 @@ namespace lockstep::gui {
     VIEW(make_layer_rates_view, "layer_rates", "A rate for each layer", training, 280, 25)                \
     VIEW(make_valleys_view, "valleys", "Flat and sharp minima", training, 280)                            \
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
-    VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \
+    VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 250, 10)                           \
     VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \
     VIEW(make_workers_view, "workers", "Workers", cluster, 400, 16)                                       \
     VIEW(make_ring_attention_view, "ring_attention", "Ring attention", cluster, 470, 18)                  \

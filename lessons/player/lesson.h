@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,14 +38,15 @@ struct NamedExpression {  // "stride 1: sectors_per_request@line:3"
     std::string name;
     scene::Expression value;
 };
-struct SketchText {                      // what a sketch's kind needs besides `of` (sketch/sketch.h), as it is written
-    std::string base;                    // id of the scene that is drawn as a ghost: the case before; "" none
-    std::string label;                   // "offset 1": what is asked about, beside the cases that are known
-    std::string unit;                    // "sectors"
-    std::string finding;                 // what the headline adds to the figure: "the last lane crosses a line"
-    std::vector<NamedExpression> known;  // drawn from the beginning
-    std::vector<NamedExpression> asked;  // items=, parts=, points=; of a dot x and y
-    double low = 0, high = 0;            // of the axis; equal: it follows from what is known and from the answers
+struct SketchText {    // what a sketch's kind needs besides `of` (sketch/sketch.h), as it is written
+    std::string base;  // id of the scene that is drawn as a ghost: the case before; "" none
+    std::shared_ptr<const scene::Scene> first_row;  // of base="ID@first": that scene with its first row alone
+    std::string label;                              // "offset 1": what is asked about, beside the cases that are known
+    std::string unit;                               // "sectors"
+    std::string finding;                            // what the headline adds to the figure: "the last lane crosses a line"
+    std::vector<NamedExpression> known;             // drawn from the beginning
+    std::vector<NamedExpression> asked;             // items=, parts=, points=; of a dot x and y
+    double low = 0, high = 0;                       // of the axis; equal: it follows from what is known and from the answers
     bool log = false;
 };
 struct Predict {

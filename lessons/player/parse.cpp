@@ -79,21 +79,38 @@ class LessonParser {
         }
     }
 
-    void asked(const Later& later) const {
+    void asked(const Later& later) {
         const Directive& d = later.directive;
-        const Predict& predict = lesson_.steps[later.step].predicts[later.at];
+        Predict& predict = lesson_.steps[later.step].predicts[later.at];
         for (const FigureName& name : predict.of.names()) {
             const auto problem = unaskable(lesson_, later.step, name);
             if (problem) throw Failure(d.problem(*d.find("of"), name.at, problem->message));
         }
-        const SketchText& sketch = predict.sketch;
+        SketchText& sketch = predict.sketch;
+        const bool first_alone = sketch.base.ends_with(first_row);
+        if (first_alone) sketch.base.resize(sketch.base.size() - first_row.size());
         if (!sketch.base.empty() && sketch.base != alone && !scene_named(lesson_, sketch.base))
             throw Failure(d.problem(*d.find("base"), 0, fmt::format("no scene has the id '{}'", sketch.base)));
+        if (first_alone && !(sketch.first_row = first_row_of(scene_named(lesson_, sketch.base))))
+            throw Failure(d.problem(*d.find("base"), 0,
+                                    fmt::format("'{}' is no scene of rows that are written in it with ;", sketch.base)));
         for (const auto* list : {&sketch.known, &sketch.asked})
             for (const NamedExpression& one : *list)
                 for (const FigureName& name : one.value.names())
                     if (const auto problem = unaskable(lesson_, later.step, name))
                         throw Failure(d.problem(*attribute_with(d, one.value.text()), 0, problem->message));
+    }
+
+    // The scene with its first row alone; null: its rows are not written in it, or there is one.
+    static std::shared_ptr<const Scene> first_row_of(const Scene* scene) {
+        if (scene == nullptr) return nullptr;
+        auto first = std::make_shared<Scene>(*scene);
+        std::string& rows = scene->parallel.empty() ? first->train : first->parallel;
+        const size_t end = rows.find(';');
+        if (end == std::string::npos) return nullptr;
+        rows.resize(end);
+        first->id.clear();
+        return first;
     }
 
     // The attribute of the sketch in which the expression stands.

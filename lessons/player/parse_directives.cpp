@@ -416,8 +416,9 @@ Predict predict_of(const Directive& d) {
     predict.tolerance = real(d, "tolerance", kind ? kind->tolerance : predict.tolerance, 0, 10);
     predict.points = real(d, "worth", 1, 0.5, 100);
     predict.sure = yes(d, "sure", kind == nullptr);
-    SketchKind plain;  // a list of answers has no attributes of a sketch
+    SketchKind plain;  // a list of answers has no attributes of a sketch, but for the picture of the case before
     plain.name = predict.type;
+    plain.may = {"base"};
     predict.sketch = sketch_of(d, kind ? *kind : plain);
     predict.of = expression(d, "of");
     return predict;

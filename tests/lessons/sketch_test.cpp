@@ -62,6 +62,9 @@ TEST_CASE("a prediction becomes a sketch by its type, and its attributes are tho
     CHECK(error_of("id=q of=cycles type=bar base=s") == "");
     CHECK(error_of("id=q of=cycles type=bar base=none") == "");
     CHECK(error_of("id=q of=cycles type=bar base=nowhere") == "no scene has the id 'nowhere'");
+    CHECK(error_of("id=q of=cycles type=number base=s") == "");  // beside answers, too
+    CHECK(error_of("id=q of=cycles type=bar base=s@first") == "'s' is no scene of rows that are written in it with ;");
+    CHECK(error_of("id=q of=cycles type=bar base=nowhere@first") == "no scene has the id 'nowhere'");
     CHECK(error_of("id=q of=cycles type=blocks base=s") == "a sketch of type blocks has no attribute 'base'");
     CHECK(error_of("id=q of=cycles type=number known=\"a: cycles\"") == "a sketch of type number has no attribute 'known'");
     CHECK(error_of("id=q of=cycles type=curve") == "a sketch of type curve needs points=");
@@ -102,6 +105,21 @@ TEST_CASE("above an amount stands the picture of the case before, which the less
     Lesson exam = lesson;  // its tasks must not tell each other's answers
     exam.exam = true;
     CHECK(picture_before(exam, 2, lesson.steps[2].predicts[0]) == nullptr);
+}
+
+TEST_CASE("the case before may be the first row alone of a scene, and it stands beside a question in words as well") {
+    const Lesson lesson = lesson_named("C09").value();
+    const scene::Scene* const first = picture_before(lesson, 1, lesson.steps[1].predicts[0]);
+    const scene::Scene* const own = scene_at(lesson, 1);
+    REQUIRE(first);
+    REQUIRE(own);
+    CHECK(first != own);
+    CHECK(own->parallel.starts_with(first->parallel + ";"));
+    CHECK(first->view == own->view);
+    const Lesson words = lesson_named("C01").value();
+    const Predict& asked = words.steps[1].predicts[0];
+    REQUIRE(asked.type == "choice");
+    CHECK(picture_before(words, 1, asked) == scene_named(words, "batch"));
 }
 
 TEST_CASE("the sectors of a shifted request: five belong there, and what was missed or is spare is named") {

@@ -153,7 +153,6 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
         leakcheck = choose_checkers(options.check, launch);
         launch.stop = work.token();
         launch.progress = [&](double share) { work(share); };
-        launch.threads = options.threads;
         ran.result = simt::launch(*input.program, input.config, memory, launch);
     } else {
         model::TimedOptions launch;
@@ -166,6 +165,7 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
         if (options.trace.empty() && asks_for_windows(options.metrics)) launch.trace = true, launch.trace_limit = 1;
         launch.stop = work.token();
         launch.progress = [&](double share) { work(share); };
+        launch.threads = options.threads;
         if (input.trace_end > 0) {
             if (!ran.before) ran.before = std::make_shared<const simt::Memory>(memory);
             launch.trace_limit = 100'000;  // the stretch comes from a replay

@@ -124,7 +124,7 @@ BenchRow timed_on(uint32_t sms) {
 
 // One launch by the clock on the wall, on so many threads in turns with one alone, so that both meet the same computer.
 BenchRow timed_on_threads(uint32_t threads) {
-    BenchKernel p = bench_matmul("matmul_nn_f32", 768);
+    BenchKernel p = bench_matmul("matmul_nn_f32", 512);
     double best[2] = {1e9, 1e9};
     uint64_t instructions = 0;
     int64_t cycles[2] = {};
@@ -143,7 +143,7 @@ BenchRow timed_on_threads(uint32_t threads) {
     if (cycles[0] != cycles[1]) throw Failure("threads changed the cycles of a launch");
     return {fmt::format("timed/threads/{}", threads), static_cast<double>(instructions) / best[1] / 1e6,
             "M warp instructions/s",
-            fmt::format("768^3 on V100, no trace; {:.2f} times one thread beside it", best[0] / best[1])};
+            fmt::format("512^3 on V100, no trace; {:.2f} times one thread beside it", best[0] / best[1])};
 }
 
 // On a modelled GPU; the host's training rows are in bench_training.cpp.

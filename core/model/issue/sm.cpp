@@ -176,7 +176,7 @@ bool Sm::cycle(bool may_share) {
     return true;
 }
 
-void Sm::run_alone(const Host& host, int64_t end) {
+void Sm::run_alone(const Host& host, int64_t end, std::atomic<int64_t>* at) {
     simt::Grid& home = *state_.grid;
     const auto go_to = [&](simt::Grid& grid, WindowRecorder* windows) {
         windows_ = windows;
@@ -191,8 +191,9 @@ void Sm::run_alone(const Host& host, int64_t end) {
         tally_.latest = std::max(tally_.latest, next_);
         if (!cycle(false) || faulted()) break;
         ++tally_.visits;
+        if (at != nullptr) at->store(next_, std::memory_order_relaxed);
     }
-    pace_ = (3 * pace_ + static_cast<uint32_t>(std::min<uint64_t>(tally_.issues - before, 1 << 16))) / 4;
+    pace_ = pace_ - pace_ / 16 + static_cast<uint32_t>(std::min<uint64_t>(tally_.issues - before, 1 << 16));
     std::swap(host.grid->findings, findings_);
     go_to(home, state_.windows);
 }

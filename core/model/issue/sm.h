@@ -6,6 +6,7 @@
 //   wait
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -216,9 +217,10 @@ class Sm : private SmState {
         WindowRecorder* windows = nullptr;
     };
     // Its cycles before `end`, up to where it comes to something that the SMs share: nobody else can tell, so any thread may
-    // run them beside those of other SMs. `pace`: how many instructions it issued in its last ones, about.
-    void run_alone(const Host& host, int64_t end);
-    uint32_t pace() const { return pace_; }
+    // run them beside those of other SMs. `at` hears, cycle by cycle, where the next one will be.
+    void run_alone(const Host& host, int64_t end, std::atomic<int64_t>* at = nullptr);
+    // How many instructions it issues alone at a time, in the mean of the last ones.
+    uint32_t pace() const { return pace_ / 16; }
     // Before cycle() and run_alone(), by the launch's own thread: what they may know of the other SMs.
     void tell(const SharedState& state) {
         issues_left_ = state.max_instructions - std::min(state.max_instructions, state.issues);

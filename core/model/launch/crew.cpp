@@ -4,7 +4,8 @@
 
 namespace lockstep::model {
 namespace {
-constexpr uint32_t looks_before_sleep = 1 << 12, looks_before_yield = 1 << 8;
+constexpr uint32_t looks_before_sleep = 1 << 14, looks_before_yield = 1 << 8;
+constexpr uint32_t looks_before_begun = 1 << 7;  // of one who is awake and has nothing to do
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -38,6 +39,7 @@ void Crew::give(uint32_t sm, int64_t end) {
     const uint64_t last = end_.load(std::memory_order_relaxed);
     if (last - first_.load(std::memory_order_acquire) >= waiting_.size()) return sms_[sm]->run_alone(host_, end);
     seats_[sm].end = end;
+    seats_[sm].at.store(sms_[sm]->next(), std::memory_order_relaxed);
     seats_[sm].state.store(State::given, std::memory_order_release);
     waiting_[last % waiting_.size()].store(sm, std::memory_order_relaxed);
     end_.store(last + 1);
@@ -46,12 +48,30 @@ void Crew::give(uint32_t sm, int64_t end) {
     bell_.notify_one();
 }
 
-void Crew::wait_for(uint32_t sm) {
+bool Crew::run_here(uint32_t sm) {
     State expected = State::given;
-    std::atomic<State>& state = seats_[sm].state;
-    if (state.compare_exchange_strong(expected, State::here)) return sms_[sm]->run_alone(host_, seats_[sm].end);
-    for (uint32_t looks = 0; state.load(std::memory_order_acquire) != State::here; ++looks)
-        looks < looks_before_yield ? pause() : std::this_thread::yield();
+    if (!seats_[sm].state.compare_exchange_strong(expected, State::here)) return false;
+    sms_[sm]->run_alone(host_, seats_[sm].end);
+    return true;
+}
+
+void Crew::wait_for(uint32_t sm) {
+    if (run_here(sm)) return;
+    for (uint32_t looks = 0; is_away(sm); ++looks) looks < looks_before_yield ? pause() : std::this_thread::yield();
+}
+
+int64_t Crew::progress(uint32_t sm, int64_t known) {
+    const std::atomic<State>& state = seats_[sm].state;
+    for (uint32_t looks = 0; looks < looks_before_begun && idle_.load(std::memory_order_relaxed) != 0; ++looks) {
+        if (state.load(std::memory_order_acquire) != State::given) break;
+        pause();
+    }
+    if (!run_here(sm))
+        for (uint32_t looks = 0; is_away(sm); ++looks) {
+            if (const int64_t at = seats_[sm].at.load(std::memory_order_relaxed); at > known) return at;
+            looks < looks_before_yield ? pause() : std::this_thread::yield();
+        }
+    return sms_[sm]->next();
 }
 
 bool Crew::take(uint32_t& sm) {
@@ -68,18 +88,23 @@ bool Crew::take(uint32_t& sm) {
 
 void Crew::work(Member& member) {
     uint32_t sm = 0, looks = 0;
+    ++idle_;
     while (!over_.load(std::memory_order_relaxed)) {
         if (take(sm)) {
-            sms_[sm]->run_alone({&member.grid, &member.windows}, seats_[sm].end);
+            --idle_;
+            sms_[sm]->run_alone({&member.grid, &member.windows}, seats_[sm].end, &seats_[sm].at);
             seats_[sm].state.store(State::here, std::memory_order_release);
+            ++idle_;
             looks = 0;
         } else if (++looks < looks_before_sleep) {
             pause();
         } else {
             const uint32_t rung = bell_.load();
+            --idle_;
             ++asleep_;
             if (first_.load() == end_.load() && !over_) bell_.wait(rung);
             --asleep_;
+            ++idle_;
             looks = 0;
         }
     }

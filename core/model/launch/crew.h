@@ -20,11 +20,13 @@ class Crew {
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    void give(uint32_t sm, int64_t end);  // it runs alone up to that cycle, now or when it is taken back
+    void give(uint32_t sm, int64_t end);  // it runs alone up to that cycle, now or when it is wanted back
     bool is_away(uint32_t sm) const { return seats_[sm].state.load(std::memory_order_acquire) != State::here; }
     void take_back(uint32_t sm) {
         if (is_away(sm)) wait_for(sm);
     }
+    // A cycle before which the SM that is away meets no other, behind `known` unless it is back: waits for that.
+    int64_t progress(uint32_t sm, int64_t known);
     void renew();  // the caller's grid and counters are other ones now. Nothing may be away
     // What its threads have counted. Nothing may be away.
     template <class Visit>
@@ -37,12 +39,14 @@ class Crew {
     struct alignas(64) Seat {
         std::atomic<State> state{State::here};
         int64_t end = 0;
+        std::atomic<int64_t> at{0};
     };
     struct alignas(64) Member {
         simt::Grid grid;
         WindowRecorder windows;
     };
     void wait_for(uint32_t sm);
+    bool run_here(uint32_t sm);  // where nobody has begun
     void work(Member& member);
     bool take(uint32_t& sm);  // the SM that waits longest; false: none does
 
@@ -50,9 +54,9 @@ class Crew {
     Sm::Host host_;
     std::deque<Member> members_;
     std::vector<Seat> seats_;
-    std::vector<std::atomic<uint32_t>> waiting_;  // a ring of SMs, some of which were taken back
-    std::atomic<uint64_t> first_{0}, end_{0};     // of the ring
-    std::atomic<uint32_t> bell_{0}, asleep_{0};
+    std::vector<std::atomic<uint32_t>> waiting_;           // a ring of SMs, some of which were taken back
+    std::atomic<uint64_t> first_{0}, end_{0};              // of the ring
+    std::atomic<uint32_t> bell_{0}, asleep_{0}, idle_{0};  // idle: awake, with nothing to do
     std::atomic<bool> over_{false};
     std::vector<std::jthread> threads_;  // the last member: they use all others
 };

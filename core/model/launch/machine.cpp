@@ -22,7 +22,7 @@ constexpr uint32_t visits_between_looks = 1 << 14;                              
 constexpr uint64_t checkpoint_issues = 1 << 16, checkpoint_bytes_an_issue = 32;  // between checkpoints of a launch
 constexpr uint64_t issues_between_looks = 1 << 8;                                // at whether the machine is exact
 constexpr int64_t most_ahead = 1 << 12;                                          // cycles
-constexpr uint32_t least_pace = 12;  // instructions that an SM issues alone: to give away fewer costs more than it brings
+constexpr uint32_t least_pace = 24;  // instructions that an SM issues alone: to give away fewer costs more than it brings
 constexpr uint32_t most_crew = 3;    // the launch's own thread has no work for more
 
 SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
@@ -292,7 +292,9 @@ void Machine::absorb(uint32_t i) {
     tally = {.ended = std::move(tally.ended)};
     if (grid_.findings) simt::move_findings(grid_, *sm.findings());
     if (!sm.faulted() || SmQueue::key(sm.next(), i) >= fault_key_) return;
-    first_fault_ = sm.take_fault(std::min(state_.issues, state_.max_instructions));
+    state_.issues =
+        std::min(state_.issues, state_.max_instructions);  // SMs that run alone may have issued more between them
+    first_fault_ = sm.take_fault(state_.issues);
     faulted_at_ = sm.next();
     fault_key_ = SmQueue::key(faulted_at_, i);
 }
@@ -312,6 +314,10 @@ void Machine::gather() {
 
 void Machine::visit(uint32_t i, int64_t until) {
     Sm& sm = *sms_[i];
+    if (alone_[i] != 0) {
+        come_back(i);
+        if (SmQueue::key(sm.next(), i) >= fault_key_) return;  // a fault of its own
+    }
     // A cluster starts in the cycle in which its last place gets free, on SMs that must not be past it.
     const bool in_step = !options_.skip_idle || (state_.cluster_blocks > 1 && state_.next_block < state_.blocks);
     const int64_t visited = sm.next();
@@ -322,18 +328,22 @@ void Machine::visit(uint32_t i, int64_t until) {
     std::swap(grid_.findings, sm.findings());
     visits_ += whole ? 1 : 0;
     absorb(i);
-    if (!sm.faulted() && !options_.skip_idle) sm.visit_next_cycle(visited);
+    if (SmQueue::key(visited, i) >= fault_key_) return;  // it has faulted
+    if (!options_.skip_idle) sm.visit_next_cycle(visited);
     if (room_for_a_cluster(state_) && start_clusters(state_, sms_, now_)) return queue_.rebuild(sms_);
-    queue_.move_first(SmQueue::key(sm.next(), i));
     int64_t end = std::min(until, visited + most_ahead);
     if (first_fault_) end = std::min(end, faulted_at_ + (SmQueue::key(faulted_at_, i) < fault_key_ ? 1 : 0));
-    if (in_step || sm.next() >= end) return;
-    alone_[i] = 1;
-    sm.tell(state_);
-    if (crew_ && sm.pace() >= least_pace && i != recorder_.trace.sm)
-        crew_->give(i, end);
-    else
+    const int64_t next = sm.next();
+    if (!in_step && next < end) {
+        alone_[i] = 1;
+        sm.tell(state_);
+        if (crew_ && sm.pace() >= least_pace && i != recorder_.trace.sm) {
+            crew_->give(i, end);
+            return queue_.move_first(SmQueue::key(next, i));
+        }
         sm.run_alone(host(), end);
+    }
+    queue_.move_first(SmQueue::key(sm.next(), i));
 }
 
 bool Machine::run_until(int64_t until) {
@@ -344,16 +354,18 @@ bool Machine::run_until(int64_t until) {
     while (!state_.fault && !result_.stopped && queue_.first() < fault_key_ && state_.next_block < pause_blocks_ &&
            state_.issues < pause_issues_) {
         const uint32_t i = SmQueue::sm_of(queue_.first());
-        if (alone_[i] != 0) {
-            come_back(i);
-            queue_.move_first(SmQueue::key(sms_[i]->next(), i));
-        } else {
-            if (const uint64_t others = queue_.second(); others != SmQueue::idle) {
-                const uint32_t next = SmQueue::sm_of(others);
-                if (!(crew_ && crew_->is_away(next))) sms_[next]->prefetch();
+        if (crew_ && alone_[i] != 0) {
+            const int64_t known = SmQueue::cycle_of(queue_.first()), at = crew_->progress(i, known);
+            if (at != known) {
+                queue_.move_first(SmQueue::key(at, i));
+                continue;
             }
-            visit(i, until);
         }
+        if (const uint64_t others = queue_.second(); others != SmQueue::idle) {
+            const uint32_t next = SmQueue::sm_of(others);
+            if (!(crew_ && crew_->is_away(next))) sms_[next]->prefetch();
+        }
+        visit(i, until);
         if (state_.issues >= crew_due_) call_crew();
         if (visits_ >= visits_between_looks)
             look_up(), asked = 0;

@@ -17,6 +17,7 @@ class SmQueue {
     static uint64_t key(int64_t cycle, uint32_t sm) {
         return cycle == never ? idle : static_cast<uint64_t>(cycle) << 16 | sm;
     }
+    static int64_t cycle_of(uint64_t key) { return static_cast<int64_t>(key >> 16); }
     static uint32_t sm_of(uint64_t key) { return static_cast<uint32_t>(key & 0xffff); }
 
     void rebuild(const std::vector<std::unique_ptr<Sm>>& sms);

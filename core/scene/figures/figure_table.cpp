@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "core/comm/network/timing.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/run.h"
 #include "core/scene/training/training_runs.h"
@@ -136,7 +137,28 @@ void add_sent(FigureTable& table, const ParallelScene& scene) {
     add_stack(table, std::move(sent));
 }
 
+// Of collectives whose rounds follow each other over links of their own: what the rounds cost before the first byte arrives,
+// and what the bytes take.
+void add_rounds(FigureTable& table, const ParallelScene& scene) {
+    FigureStack time{"Time: the rounds' latency, and the bytes", "us", table.provenance, {"latency", "bytes"}, {}, {}, {}};
+    for (const ParallelRow& row : scene.rows) {
+        if (!row.collective || row.title == "own") return;
+        const std::string& algorithm = row.collective->collective->algorithm;
+        const auto topology = row.settings.find("topology");
+        if (algorithm != "ring" && algorithm != "halving_doubling") return;
+        if (topology != row.settings.end() && topology->second != "ideal") return;
+        if (row.collective->collective->operation != "all_reduce") return;  // a broadcast's pieces overlap
+        const double all = row_figure(row, "time_us");
+        const double latency = std::min(all, row_figure(row, "rounds") * row_figure(row, "latency"));
+        time.rows.push_back({latency, all - latency});
+        time.limits.push_back(0);
+        time.limits_of.emplace_back();
+    }
+    add_stack(table, std::move(time));
+}
+
 void add_stacks(FigureTable& table, const ParallelScene& scene) {
+    if (scene.kind == "collective") return add_rounds(table, scene);
     const bool plans = scene.kind == "plan";
     if (!plans && scene.kind != "parallel") return;
     FigureStack memory{plans ? "Memory of the fullest GPU" : "Memory of rank 0", "B", table.provenance, {}, {}, {}, {}};

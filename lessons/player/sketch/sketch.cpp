@@ -99,7 +99,8 @@ const scene::Scene* picture_before(const Lesson& lesson, size_t step, const Pred
     static constexpr std::string_view below[] = {"bar", "typed", "shares", "order", "curve", "lanes"};
     static constexpr size_t by_itself = 4;  // the others need their room, or show the case before themselves
     const auto kind = static_cast<size_t>(std::find(std::begin(below), std::end(below), predict.type) - std::begin(below));
-    if (kind == std::size(below)) return nullptr;
+    if (kind == std::size(below) && predict.is_sketch()) return nullptr;
+    if (predict.sketch.first_row) return predict.sketch.first_row.get();
     if (!base.empty()) return scene_named(lesson, base);
     const auto& own = lesson.steps[step].scenes;
     if (kind >= by_itself || lesson.exam || own.empty() || own.back().view.empty()) return nullptr;

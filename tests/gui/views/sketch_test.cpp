@@ -232,6 +232,66 @@ TEST_CASE("while an amount is asked for the run of the step before stays in sigh
     CHECK(desk.session.snapshot()->host == before);
 }
 
+TEST_CASE("beside a question in words the case before stands whole, and the step's own comes with the answer") {
+    SketchDesk desk("C01", 1, "dark");
+    desk.size(1600, 1000, 1);
+    desk.frames(4);
+    CHECK(shows_case_before(desk.session.lesson));
+    CHECK(desk.session.learn.reveal_steps < 0);
+    CHECK(desk.shows("Devices and layout"));
+    CHECK(desk.shell.describe("mesh").find("rank 3") != std::string::npos);
+    CHECK_FALSE(desk.shows("Learning curves"));
+    desk.given().chosen = 0;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(desk.given().truth);
+    CHECK_FALSE(shows_case_before(desk.session.lesson));
+    CHECK_FALSE(desk.shows("Devices and layout"));
+    CHECK(desk.session.snapshot()->training.curves.size() == 2);
+}
+
+TEST_CASE(
+    "the case before has its room to itself, and nobody tries out with it what is asked: its chips come with the answer") {
+    SketchDesk desk("C06", 1, "dark");
+    for (const auto& [width, height] : {std::pair{1280.f, 720.f}, {1600.f, 1000.f}}) {
+        desk.size(width, height, 1);
+        desk.frames(4);
+        CHECK(shows_case_before(desk.session.lesson));
+        CHECK(desk.shows("stage 3"));
+        CHECK_FALSE(desk.shows("PipeDream"));
+    }
+    desk.given().sketch.values.back() = 27;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    CHECK(desk.shows("GPipe: eight"));
+    CHECK(desk.shows("PipeDream"));
+    SketchDesk walls("C12", 3, "dark");  // a ring over four nodes; what is asked is how long another way takes
+    walls.size(1600, 1000, 1);
+    walls.frames(4);
+    CHECK(shows_case_before(walls.session.lesson));
+    CHECK(walls.shows("spine"));
+    CHECK_FALSE(walls.shows("what each algorithm takes"));
+    CHECK(walls.shell.describe("network").find("hierarchical") == std::string::npos);
+}
+
+TEST_CASE("a layout of a small tensor shows its numbers on one sheet, and of the case before those that are not cut") {
+    SketchDesk desk("C09", 1, "dark");
+    desk.size(1600, 1000, 1);
+    desk.frames(4);
+    CHECK(desk.shows("6 x 4, by who holds it"));
+    CHECK(desk.shows("23"));
+    CHECK(desk.shows("Not cut: all of 6 ranks hold all of it."));
+    CHECK_FALSE(desk.shows("6 ranks hold 6 different pieces."));
+    desk.given().sketch.values.back() = 16;
+    desk.given().locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    CHECK(desk.given().right);
+    CHECK(desk.shows("6 ranks hold 6 different pieces."));
+}
+
 TEST_CASE("no sketch of the course writes text on text, small or large, open or answered") {
     for (const char* id : {"A01", "A02", "A03", "A05", "A06", "A08", "A10", "A11"}) {
         SketchDesk desk(id, 0, "light");

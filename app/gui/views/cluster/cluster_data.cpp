@@ -184,8 +184,10 @@ std::string amount(double value) {
 // The transport moves the collective: it was touched last, or it alone is on show.
 bool moves_collective(const Session& session, const scene::ClusterScene& scene) {
     if (!scene.collective.of_run.empty()) return false;  // it lies on the step's clock
-    const bool wished = session.workspace == Workspace::learn ? view_named(scene_on_show(session).presented)->collective
-                                                              : session.cluster.collective;
+    std::string_view on_show = scene_on_show(session).presented;
+    if (const scene::Scene* above = shows_sketch(session) ? picture_above(session.lesson) : nullptr)
+        on_show = scene_named(Workspace::learn, above->view).presented;  // the picture, not the sketch below it
+    const bool wished = session.workspace == Workspace::learn ? view_named(on_show)->collective : session.cluster.collective;
     return wished && !scene.collective.messages.empty();
 }
 

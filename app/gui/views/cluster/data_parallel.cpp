@@ -241,7 +241,9 @@ class DataParallelView final : public View {
     void draw_bars(Ui& ui, bool hidden, const Rect& r) {
         const Theme& theme = *ui.theme;
         ui.line({r.x, r.y}, {r.right(), r.y}, theme.line);
-        float x = ui.text(r.x, r.y + 20, "A bucket holds", {.size = 14, .weight = 600});
+        const bool by_bucket = std::any_of(steps_.begin(), steps_.end(),
+                                           [&](const DataStep& one) { return one.at_once != steps_.front().at_once; });
+        float x = ui.text(r.x, r.y + 20, by_bucket ? "A bucket holds" : "A step of", {.size = 14, .weight = 600});
         ui.text(x + 10, r.y + 20, "click a bar to see its step above", {.size = 13, .color = theme.ink2});
         const Scale scale = scale_of(r, hidden);
         size_t shortest = 0;
@@ -251,7 +253,7 @@ class DataParallelView final : public View {
             const DataStep& step = steps_[i];
             const float y = r.y + 30 + 22 * static_cast<float>(i);
             const bool here = !hidden && i == row_;
-            ui.text(scale.left - 8, y + 14, step.at_once,
+            ui.text(scale.left - 8, y + 14, by_bucket ? step.at_once : step.name,
                     {.size = 13,
                      .color = here ? theme.ink : theme.ink2,
                      .align = Align::right,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view mesh_title = "Devices and layout";
 constexpr std::string_view mesh_hidden = "The layout stays hidden until you lock an answer.";
+constexpr std::string_view all_work = "all of the work";
 constexpr double mesh_move_seconds = 0.8;
 constexpr Color shard_fills[] = {data::sky,    data::orange, data::green,      data::purple,
                                  data::yellow, data::blue,   data::vermillion, data::grey};
@@ -47,8 +49,9 @@ std::string stage_role(const scene::ClusterScene& scene, int rank) {
     }
     const auto column = mesh.group(rank, "pp");
     std::string words =
-        trained_run ? fmt::format("stage {} of {}", stage, stages)
-                    : fmt::format("layers {}-{} of {}", layers * stage / stages + 1, layers * (stage + 1) / stages, layers);
+        trained_run || scene.ran  // of a lesson's layout nobody said how many layers there are
+            ? fmt::format("stage {} of {}", stage, stages)
+            : fmt::format("layers {}-{} of {}", layers * stage / stages + 1, layers * (stage + 1) / stages, layers);
     if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
     if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
     return words;
@@ -73,7 +76,7 @@ std::string role_of(const scene::ClusterScene& scene, int rank) {
     for (const auto& [axis, words] : shared)
         if (has_axis(mesh, axis))
             text += fmt::format("{}{} {}", text.empty() ? "" : "; ", words, others_along(mesh, rank, axis));
-    return text.empty() ? "all of the work" : text;
+    return text.empty() ? std::string(all_work) : text;
 }
 
 // Equal pieces have one number, in the order of the first rank that holds them.
@@ -137,17 +140,22 @@ class MeshView final : public View {
         }
         const bool hidden = session.learn.reveal_steps >= 0;
         const bool ran = !scene->mesh.parameter.empty();
-        const std::string right = "mesh  " + mesh_text(scene->mesh.mesh),
-                          caption = hidden ? std::string(mesh_hidden) : caption_of(*scene);
+        const std::string right = "mesh  " + mesh_text(scene->mesh.mesh), caption = hidden ? std::string(mesh_hidden)
+                                                                                    : lies_still(session, *scene)
+                                                                                        ? pieces_words(*scene)
+                                                                                        : caption_of(*scene);
         const Rect body = ui.panel(area, {.title = mesh_title,
                                           .right = right,
                                           .badge = ran ? Provenance::executed : Provenance::derived,
                                           .caption = caption});
         ui.push_scope("mesh");
-        controls(ui, session, *scene, body, false);
-        const float used = controls(ui, session, *scene, body, true);
+        float used = 0;
+        if (!has_room_to_itself(session, body.h)) {
+            controls(ui, session, *scene, body, false);
+            used = controls(ui, session, *scene, body, true);
+        }
         const Rect rest{body.x, body.y + used, body.w, body.h - used};
-        if (hidden) {
+        if (hidden && (ran || rest.h < 80)) {
             draw_hidden_place(ui, rest);
             return ui.pop_scope();
         }
@@ -156,18 +164,28 @@ class MeshView final : public View {
             seen_ = scene;
             numbers(*scene);
         }
+        if (hidden) {
+            draw_set_up(ui, focus, *scene, rest);
+            return ui.pop_scope();
+        }
         const int ranks = static_cast<int>(scene->mesh.before.size());
         if (const int by = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0); by != 0)
             focus.rank = std::clamp(picked_on_mesh(focus, *scene) + by, 0, ranks - 1);
         const int picked = picked_on_mesh(focus, *scene);
         const bool text = rest.h > 120;
         const float grid = std::floor(rest.w * 0.52f), height = rest.h - (text ? 26.0f : 0.0f);
-        draw_devices(ui, focus, *scene, picked, {rest.x, rest.y, grid - 12, height});
-        draw_sheets(ui, *scene, picked, {rest.x + grid, rest.y, rest.w - grid, height});
+        draw_devices(ui, focus, *scene, picked, true, {rest.x, rest.y, grid - 12, height});
+        const Rect sheets{rest.x + grid, rest.y, rest.w - grid, height};
+        if (lies_still(session, *scene))
+            draw_one_sheet(ui, *scene, picked, sheets);
+        else
+            draw_sheets(ui, *scene, picked, sheets);
         if (text) {
             const float y = rest.bottom() - 6;
             const float x = ui.text(rest.x, y, fmt::format("rank {}", picked), {.size = 14, .weight = 700});
-            ui.text(x + 12, y, role_of(*scene, picked),
+            const std::string role = role_of(*scene, picked);
+            const bool plain = lies_still(session, *scene) && role == all_work;
+            ui.text(x + 12, y, plain ? "holds " + holds(scene->mesh.before[static_cast<size_t>(picked)]) : role,
                     {.size = 13, .color = ui.theme->ink2, .width = rest.right() - x - 12});
         }
         ui.pop_scope();
@@ -206,6 +224,22 @@ class MeshView final : public View {
     void numbers(const scene::ClusterScene& scene) {
         before_ = piece_numbers(scene.mesh.before);
         after_ = piece_numbers(scene.mesh.after);
+    }
+
+    // A lesson's layout that nothing is asked to change: one sheet tells it, with the numbers that stand in it.
+    static bool lies_still(const Session& session, const scene::ClusterScene& scene) {
+        return session.workspace == Workspace::learn && scene.mesh.parameter.empty() && scene.mesh.refusal.empty() &&
+               scene.mesh.plan.steps.empty();
+    }
+
+    // "6 ranks hold 3 different pieces, each on 2 of them."
+    static std::string pieces_words(const scene::ClusterScene& scene) {
+        const std::vector<int> numbers = piece_numbers(scene.mesh.before);
+        const auto ranks = static_cast<int>(numbers.size());
+        const int pieces = ranks > 0 ? *std::max_element(numbers.begin(), numbers.end()) + 1 : 0;
+        if (pieces <= 1) return fmt::format("Not cut: all of {} ranks hold all of it.", ranks);
+        if (pieces == ranks) return fmt::format("{} ranks hold {} different pieces.", ranks, pieces);
+        return fmt::format("{} ranks hold {} different pieces, each on {} of them.", ranks, pieces, ranks / pieces);
     }
 
     // A training run's parameter: who keeps its weights, and who its gradients or Adam's moments.
@@ -297,7 +331,26 @@ class MeshView final : public View {
         return row.height() + 2;
     }
 
-    void draw_devices(Ui& ui, Focus& focus, const scene::ClusterScene& scene, int picked, const Rect& area) const {
+    // While it is asked who holds what: the devices and the matrix, whole.
+    void draw_set_up(Ui& ui, Focus& focus, const scene::ClusterScene& scene, const Rect& area) const {
+        const float grid = std::floor(area.w * 0.52f), head = 18;
+        draw_devices(ui, focus, scene, -1, false, {area.x, area.y, grid - 12, area.h});
+        const auto rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
+        const float h = area.h - head - 4, w = std::min(area.w - grid - 4, h * std::clamp(columns / rows, 1.4f, 2.5f));
+        const Rect sheet{area.x + grid, area.y + head, w, h};
+        ui.text(sheet.x, area.y + 12, fmt::format("{} x {}, to be shared out", scene.mesh.rows, scene.mesh.columns),
+                {.size = 13, .weight = 600, .width = area.w - grid});
+        ui.rect(sheet, ui.theme->panel2);
+        if (w / columns >= 6 && h / rows >= 6) {
+            for (float r = 1; r < rows; ++r) ui.rect({sheet.x, sheet.y + h * r / rows, w, 1}, ui.theme->line);
+            for (float c = 1; c < columns; ++c) ui.rect({sheet.x + w * c / columns, sheet.y, 1, h}, ui.theme->line);
+        }
+        ui.frame(sheet, ui.theme->ink3, 1);
+    }
+
+    // `told`: with what each holds.
+    void draw_devices(Ui& ui, Focus& focus, const scene::ClusterScene& scene, int picked, bool told,
+                      const Rect& area) const {
         const parallel::Mesh& mesh = scene.mesh.mesh;
         const size_t dims = mesh.axes.size();
         const int columns = mesh.axes.back().size, rows = dims > 1 ? mesh.axes[dims - 2].size : 1,
@@ -320,7 +373,8 @@ class MeshView final : public View {
                     const int rank = (plane * rows + r) * columns + c;
                     const Rect box{x + cell_w * static_cast<float>(c) + 2, y + head + cell_h * static_cast<float>(r) + 2,
                                    cell_w - 5, cell_h - 5};
-                    draw_device(ui, scene, rank, picked, box);
+                    draw_device(ui, scene, rank, picked, told, box);
+                    if (!told) continue;
                     if (ui.hovered(box)) ui.tooltip(tip_of(scene, rank));
                     if (ui.clicked(box)) focus.rank = rank;
                 }
@@ -345,15 +399,15 @@ class MeshView final : public View {
             ui.text(x + w, y + 12, axes, {.size = 12, .color = ui.theme->quiet, .align = Align::right});
     }
 
-    void draw_device(Ui& ui, const scene::ClusterScene& scene, int rank, int picked, const Rect& box) const {
+    void draw_device(Ui& ui, const scene::ClusterScene& scene, int rank, int picked, bool told, const Rect& box) const {
         const Theme& theme = *ui.theme;
         const auto at = static_cast<size_t>(rank);
-        const bool related = shares_axis(scene.mesh.mesh, rank, picked);
+        const bool related = told && shares_axis(scene.mesh.mesh, rank, picked);
         ui.rect(box, related ? theme.selected : theme.panel2);
         ui.frame(box, related ? theme.accent : theme.line, 1);
         // The piece that it holds, as the sheet before colours it.
         const Rect chip{box.x + 3, box.y + 3, std::min(10.0f, box.w - 6), std::max(2.0f, box.h - 6)};
-        if (rectangles_of(scene.mesh.before[at]).empty())
+        if (!told || rectangles_of(scene.mesh.before[at]).empty())
             ui.dashed(chip, theme.ink3);
         else
             piece(ui, chip, before_[at], scene.mesh.before[at].partial);
@@ -362,7 +416,7 @@ class MeshView final : public View {
         if (box.h >= 14 && box.w > ui.text_width(label, {.size = 13, .weight = 600}) + 20)
             ui.text(box.x + 18, box.y + baseline, label, {.size = 13, .weight = 600, .width = box.w - 20});
         if (box.h >= 34 && box.w > 50) {
-            const std::string where = place_text(scene, rank);
+            const std::string where = told ? place_text(scene, rank) : coordinates_text(scene.mesh.mesh, rank);
             if (ui.text_width(where, {.size = 12}) + 22 <= box.w)
                 ui.text(box.x + 18, box.y + 32, where, {.size = 12, .color = theme.ink2});
         }
@@ -430,7 +484,7 @@ class MeshView final : public View {
     }
 
     static void draw_piece(Ui& ui, const scene::ClusterScene& scene, const scene::ShardShown& shard, int number,
-                           const std::string& owners, const Rect& sheet) {
+                           const std::string& owners, const Rect& sheet, bool written = true) {
         const std::vector<scene::ShardShown> parts = rectangles_of(shard);
         if (parts.empty()) return;
         Rect largest = place_on(scene, parts.front(), sheet);
@@ -441,12 +495,57 @@ class MeshView final : public View {
         }
         const TextStyle style{.size = 12, .color = text_on(fill_of_piece(number)), .align = Align::center, .weight = 600};
         const float width = ui.text_width(owners, style);
-        if (width + 8 <= largest.w && largest.h >= 16) {
+        if (written && width + 8 <= largest.w && largest.h >= 16) {
             const Point middle{largest.x + largest.w / 2, largest.y + largest.h / 2};
             ui.rect({middle.x - width / 2 - 3, middle.y - 8, width + 6, 16}, fill_of_piece(number));
             ui.text(middle.x, middle.y + 4.5f, owners, style);
         }
         if (ui.hovered(largest)) ui.tooltip("ranks " + owners + "\n" + holds(shard));
+    }
+
+    // A small matrix counts 0, 1, 2 ..., row by row.
+    static void draw_numbers(Ui& ui, const scene::ClusterScene& scene, const std::vector<int>& pieces, const Rect& sheet) {
+        const auto rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
+        const float w = sheet.w / columns, h = sheet.h / rows;
+        for (size_t rank = 0; rank < scene.mesh.before.size(); ++rank) {
+            if (already_drawn(pieces, rank)) continue;
+            const TextStyle style{.size = 12, .color = text_on(fill_of_piece(pieces[rank])), .mono = true};
+            for (const scene::ShardShown& part : rectangles_of(scene.mesh.before[rank]))
+                for (int64_t r = part.rows.begin; r < part.rows.begin + part.rows.count; ++r)
+                    for (int64_t c = part.columns.begin; c < part.columns.begin + part.columns.count; ++c) {
+                        const Point at{sheet.x + w * static_cast<float>(c), sheet.y + h * static_cast<float>(r)};
+                        const std::string number = std::to_string(r * scene.mesh.columns + c);
+                        ui.rect({at.x + 3, at.y + 2, ui.text_width(number, style) + 4, 14}, fill_of_piece(pieces[rank]));
+                        ui.text(at.x + 5, at.y + 13, number, style);
+                    }
+        }
+    }
+    static bool already_drawn(const std::vector<int>& pieces, size_t rank) {
+        return std::find(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(rank), pieces[rank]) !=
+               pieces.begin() + static_cast<std::ptrdiff_t>(rank);
+    }
+
+    void draw_one_sheet(Ui& ui, const scene::ClusterScene& scene, int picked, const Rect& area) const {
+        const auto rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
+        const float head = 18, h = area.h - head - 4, w = std::min(area.w - 4, h * std::clamp(columns / rows, 1.4f, 2.5f));
+        if (w < 30 || h < 20) return;
+        const Rect sheet{area.x, area.y + head, w, h};
+        ui.text(sheet.x, area.y + 12, fmt::format("{} x {}, by who holds it", scene.mesh.rows, scene.mesh.columns),
+                {.size = 13, .weight = 600, .width = area.w});
+        const bool numbers = w / columns >= 30 && h / rows >= 16;
+        int most = -1;
+        for (size_t rank = 0; rank < scene.mesh.before.size(); ++rank) {
+            if (before_[rank] <= most) continue;  // drawn already
+            most = before_[rank];
+            draw_piece(ui, scene, scene.mesh.before[rank], before_[rank], owners_of(before_, before_[rank]), sheet,
+                       !numbers);
+        }
+        if (numbers) draw_numbers(ui, scene, before_, sheet);
+        ui.frame(sheet, ui.theme->line, 1);
+        for (const scene::ShardShown& part : rectangles_of(scene.mesh.before[static_cast<size_t>(picked)])) {
+            const Rect box = place_on(scene, part, sheet);
+            if (box.w > 6 && box.h > 6) ui.outline(box, 2);
+        }
     }
 
     static void draw_sheet(Ui& ui, const scene::ClusterScene& scene, const std::vector<scene::ShardShown>& shards,

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
@@ -79,14 +80,17 @@ class NetworkView final : public View {
         const bool ran = trained(*scene);
         const std::string right = ran ? fmt::format("{}, all messages of the training step", scene->training->traffic.title)
                                       : fmt::format("{}, one all-reduce of {}", scene->network.title, bytes_si(setup.bytes)),
-                          caption = hidden ? std::string(network_hidden) : caption_of(*scene);
+                          caption = hidden ? std::string(network_hidden) : caption_of(*scene, tells_others(session));
         const Rect body = ui.panel(area, {.title = network_title,
                                           .right = right,
                                           .badge = ran ? Provenance::executed : Provenance::simulated,
                                           .caption = caption});
         ui.push_scope("network");
-        controls(ui, session, ran, body, false);
-        const float used = controls(ui, session, ran, body, true);
+        float used = 0;
+        if (!has_room_to_itself(session, body.h)) {
+            controls(ui, session, ran, body, false);
+            used = controls(ui, session, ran, body, true);
+        }
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (scene != seen_) {
             seen_ = scene;
@@ -115,9 +119,10 @@ class NetworkView final : public View {
         const comm::CollectiveRun& run = scene.network.run;
         text += fmt::format("  {} all-reduce of {}: {}, bus bandwidth {:.3g} GB/s\n", setup.algorithm, bytes_si(setup.bytes),
                             time_text(run.total_us), run.bus_gigabytes_per_s);
-        for (const auto& [name, us] : scene.network.others) text += fmt::format("  {}: {}\n", name, time_text(us));
+        for (const auto& [name, us] : scene.network.others)
+            if (tells_others(session)) text += fmt::format("  {}: {}\n", name, time_text(us));
         text += busiest_cables(machine_of(scene));
-        return text + "  " + power_text(scene) + "\n  " + caption_of(scene) + "\n";
+        return text + "  " + power_text(scene) + "\n  " + caption_of(scene, tells_others(session)) + "\n";
     }
 
   private:
@@ -152,7 +157,7 @@ class NetworkView final : public View {
                                     run.sent[static_cast<size_t>(one.kind)].purpose, one.from, one.to,
                                     bytes_si(static_cast<double>(one.bytes)));
         if (shown == 0) text += fmt::format("  at {} µs nothing is under way\n", amount(now));
-        return text + "  " + step_share_words(run) + "\n  " + power_text(scene) + "\n  " + caption_of(scene) + "\n";
+        return text + "  " + step_share_words(run) + "\n  " + power_text(scene) + "\n  " + caption_of(scene, true) + "\n";
     }
 
     static size_t links_used(const scene::ClusterScene& scene) {
@@ -268,7 +273,12 @@ class NetworkView final : public View {
         if (y + 40 < area.bottom()) ui.paragraph({area.x, y + 6, area.w, 60}, share, {.size = 13, .color = theme.ink2}, 18);
     }
 
-    static std::string caption_of(const scene::ClusterScene& scene) {
+    // What other algorithms take is told, but not by the case before one that is asked about.
+    static bool tells_others(const Session& session) {
+        return session.workspace != Workspace::learn || !shows_case_before(session.lesson);
+    }
+
+    static std::string caption_of(const scene::ClusterScene& scene, bool others) {
         const scene::NetworkShown& shown = scene.network;
         if (trained(scene)) {
             const Machine machine = machine_of(scene);
@@ -295,7 +305,7 @@ class NetworkView final : public View {
             text += fmt::format("; busiest, {:.0f} % of it: {} to {}", 100 * busiest->busy,
                                 shown.run.network->nodes[static_cast<size_t>(busiest->a)].name,
                                 shown.run.network->nodes[static_cast<size_t>(busiest->b)].name);
-        if (best != shown.others.end() && best->first != scene.setup.network.algorithm &&
+        if (others && best != shown.others.end() && best->first != scene.setup.network.algorithm &&
             best->second < shown.run.total_us * 0.995)
             text += fmt::format(". {} would take {}", best->first, time_text(best->second));
         std::replace(text.begin(), text.end(), '_', ' ');
@@ -338,7 +348,7 @@ class NetworkView final : public View {
             draw_links_by_time(ui, session, scene, now, {rest.x, rest.bottom() - high, rest.w, high});
             rest.h -= high + 8;
         }
-        const bool table = rest.w > 430;
+        const bool table = rest.w > 430 && (ran || tells_others(session));
         const float side = !table ? 0.0f : ran ? std::min(rest.w * 0.42f, 320.0f) : 168.0f;
         draw_machine(ui, focus, scene, now, {rest.x, rest.y, rest.w - side - (table ? 14 : 0), rest.h});
         const Rect beside{rest.right() - side, rest.y, side, rest.h};

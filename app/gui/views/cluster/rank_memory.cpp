@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
@@ -94,7 +95,7 @@ class RankMemoryView final : public View {
                             .badge = scene->memory.counted ? Provenance::executed : Provenance::derived,
                             .caption = caption});
         ui.push_scope("rank_memory");
-        const float used = controls(ui, session, *scene, body);
+        const float used = has_room_to_itself(session, body.h) ? 0 : controls(ui, session, *scene, body);
         if (hidden) {
             draw_hidden_place(ui, {body.x, body.y + used, body.w, body.h - used});
             return ui.pop_scope();

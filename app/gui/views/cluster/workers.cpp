@@ -326,7 +326,8 @@ class WorkersView final : public View {
 
     static void time_axis(Ui& ui, const Rect& r, double begin, double until, double end) {
         const Theme& theme = *ui.theme;
-        const double unit = step_of_time(until - begin);
+        double unit = step_of_time(until - begin);
+        while (until > begin && static_cast<double>(r.w) * unit / (until - begin) < 62) unit *= 2;  // its words have room
         const bool all = until - begin >= end;
         const float right = all ? r.right() : r.right() - 200;
         if (!all)

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/collective/collective_data.h"
@@ -19,8 +20,10 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr std::string_view collective_hidden = "The exchange stays hidden until you lock an answer.";
-constexpr int digits_up_to = 8;  // ranks whose contributions are told one by one
+constexpr std::string_view collective_hidden =
+    "Before the first message: each rank has its own numbers alone. The exchange stays hidden until you lock an answer.";
+constexpr double before_all = -1;  // microseconds: before the first message
+constexpr int digits_up_to = 8;    // ranks whose contributions are told one by one
 
 class CollectiveView final : public View {
   public:
@@ -46,10 +49,13 @@ class CollectiveView final : public View {
                                                     bytes_si(static_cast<double>(shown.run.bytes())), shown.link);
         const Rect body = ui.panel(area, {.title = title, .right = right, .caption = caption});
         ui.push_scope("collective");
-        controls(ui, session, focus, shown, body, false);
-        const float used = controls(ui, session, focus, shown, body, true);
+        float used = 0;
+        if (!has_room_to_itself(session, body.h)) {
+            controls(ui, session, focus, shown, body, false);
+            used = controls(ui, session, focus, shown, body, true);
+        }
         Rect rest{body.x, body.y + used, body.w, body.h - used};
-        if (hidden) {
+        if (hidden && (!shown.refusal.empty() || rest.h < 120)) {
             draw_hidden_place(ui, rest);
             return ui.pop_scope();
         }
@@ -57,17 +63,25 @@ class CollectiveView final : public View {
             ui.paragraph(rest, shown.refusal, {.size = 14, .color = ui.theme->wrong}, 22);
             return ui.pop_scope();
         }
-        facts(ui, shown, rest);
-        rest = {rest.x, rest.y + 26, rest.w, rest.h - 26};
-        const double now = collective_time(session, *scene);
+        if (!hidden) facts(ui, shown, rest);
+        if (!hidden) rest = {rest.x, rest.y + 26, rest.w, rest.h - 26};
+        const double now = hidden ? before_all : collective_time(session, *scene);
         const std::vector<ChunkState> state = board_.at(now);
         const bool wide = rest.w > 760;
         const float matrix = wide ? std::floor(rest.w * (trees_.empty() ? 0.37f : 0.33f)) : std::floor(rest.w * 0.5f);
         const float circle = wide ? std::floor(rest.w * (trees_.empty() ? 0.26f : 0.34f)) : 0;
-        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 58.0f);
+        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 1.0f, 58.0f);
         draw_matrix(ui, session, focus, shown, state, {rest.x, rest.y, matrix - 12, rest.h}, pitch);
-        if (circle > 0) draw_ranks(ui, session, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
-        draw_links(ui, session, *scene, now, {rest.x + matrix + circle, rest.y, rest.w - matrix - circle, rest.h});
+        const Rect round{rest.x + matrix + 4, rest.y, circle - 20, rest.h};
+        if (circle > 0 && hidden)
+            draw_ranks_alone(ui, shown, focus, round);
+        else if (circle > 0)
+            draw_ranks(ui, session, *scene, focus, now, round);
+        const Rect links{rest.x + matrix + circle, rest.y, rest.w - matrix - circle, rest.h};
+        if (hidden)
+            draw_hidden_place(ui, links);
+        else
+            draw_links(ui, session, *scene, now, links);
         ui.pop_scope();
     }
 
@@ -395,7 +409,7 @@ class CollectiveView final : public View {
     };
 
     RankCircle place_circle(int ranks, const Rect& area) const {
-        RankCircle circle{.ranks = ranks, .words = ranks <= 8 && area.h >= 140 && area.w >= 200};
+        RankCircle circle{.ranks = ranks, .words = ranks <= 8 && area.h >= (ranks <= 4 ? 140 : 190) && area.w >= 200};
         circle.half_w = circle.words ? 28 : ranks <= 16 ? 12.0f : 4.0f;
         circle.half_h = circle.words ? 13 : ranks <= 16 ? 10.0f : 4.0f;
         circle.centre = {area.x + area.w / 2, area.y + area.h / 2 - 4};
@@ -448,6 +462,17 @@ class CollectiveView final : public View {
             ui.text(area.x, area.y + 12, fmt::format("step {} of {}", board_.round_at(now), shown.rounds()),
                     {.size = 13, .weight = 600, .width = area.w});
         }
+    }
+
+    // Who takes part, and nothing of the ways between them: an open question may be about these.
+    void draw_ranks_alone(Ui& ui, const scene::CollectiveShown& shown, Focus& focus, const Rect& area) const {
+        const int n = shown.ranks();
+        if (n < 2 || area.w < 90 || area.h < 80) return;
+        const RankCircle circle = place_circle(n, area);
+        for (int rank = 0; rank < n; ++rank) draw_rank(ui, shown, focus, circle, rank);
+        if (circle.rx > 60 && circle.ry > 40)
+            ui.text(circle.centre.x, circle.centre.y + 5, fmt::format("{} ranks", n),
+                    {.size = 14, .align = Align::center, .weight = 600});
     }
 
     void draw_cables(Ui& ui, Session& session, const scene::CollectiveShown& shown, const RankCircle& circle,
@@ -532,7 +557,7 @@ class CollectiveView final : public View {
     LinkRows place_links(const scene::CollectiveShown& shown, const Rect& plot) const {
         LinkRows rows{.plot = plot, .total = shown.run.total_us};
         const auto& links = board_.links();
-        rows.pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 58.0f);
+        rows.pitch = std::clamp(plot.h / static_cast<float>(links.size()), 0.3f, 58.0f);
         const float apart = rows.pitch > 12 ? 6.0f : rows.pitch > 4 ? 1.0f : 0.0f;
         rows.bar = std::max(1.0f, rows.pitch - apart);
         rows.messages.resize(links.size());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/lesson/figure_stacks.h"
 #include "core/scene/cluster/cluster.h"
@@ -101,6 +102,8 @@ class FigureRowsView final : public View {
                    .badge = provenance_of(table),
                    .caption = sentence});
         ui.push_scope("figure rows");
+        if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, session.lesson, table, body, hidden))
+            return ui.pop_scope();
         if (table.rows.size() == 1)
             draw_row(ui, table, body, hidden);
         else
@@ -157,7 +160,7 @@ class FigureRowsView final : public View {
         const size_t bands = (columns + most - 1) / most, each = (columns + bands - 1) / bands;
         const float count = static_cast<float>(table.rows.size()), all = static_cast<float>(bands);
         float height = std::clamp((body.h / all - head) / count, 22.0f, 58.0f);
-        const size_t stacks = bands > 1 ? 0 : stacks_that_fit(table, body.h - head, height);
+        const size_t stacks = stacks_that_fit(table, body.h - all * head, all, height);
         const float content = all * (head + height * count);
         const bool scrolls = content > body.h + 1;
         const float offset = scrolls ? ui.scroll("rows", body, content) : 0;
@@ -289,18 +292,54 @@ class FigureRowsView final : public View {
     }
 
     // How many of the stacks there is room for below the table; its rows move closer where that makes room.
-    static size_t stacks_that_fit(const FigureTable& table, float room, float& height) {
-        const float rows = static_cast<float>(table.rows.size());
+    static size_t stacks_that_fit(const FigureTable& table, float room, float bands, float& height) {
+        const float rows = static_cast<float>(table.rows.size()) * bands;
         for (size_t stacks = table.stacks.size(); stacks > 0; --stacks) {
             float least = 14.0f * static_cast<float>(stacks);
             for (size_t i = 0; i < stacks; ++i) least += figure_stack_least(table.stacks[i]);
-            for (const float pitch : {height, 38.0f}) {
+            for (const float pitch : {height, 38.0f, 24.0f}) {
                 if (pitch > height || pitch * rows + least > room) continue;
                 height = pitch;
                 return stacks;
             }
         }
         return 0;
+    }
+
+    // Whether the question on show is about what the stack is made of: memory, time, or what is sent.
+    static bool is_about(const scene::FigureStack& stack, const LessonState& state) {
+        const int at = sketch_on_show(state);
+        if (at < 0) return false;
+        const auto& predict = state.lesson->steps[static_cast<size_t>(state.step)].predicts[static_cast<size_t>(at)];
+        for (const scene::FigureName& name : predict.of.names()) {
+            static constexpr std::string_view of_time[] = {"step_us", "tflops", "mfu"};
+            const bool time = name.base.starts_with("share.") ||
+                              std::find(std::begin(of_time), std::end(of_time), name.base) != std::end(of_time);
+            const bool sent = name.base.starts_with("bytes");
+            const bool is_sent = stack.parts.front().starts_with("sent: "), is_time = stack.unit == "us";
+            if (time ? is_time : sent ? is_sent : !is_sent && !is_time) return true;
+        }
+        return false;
+    }
+
+    // In little room what the rows are made of says more than a table of cut figures. False: not even a bar fits.
+    static bool draw_bars_alone(Ui& ui, const LessonState& state, const FigureTable& table, const Rect& body, bool hidden) {
+        std::vector<const scene::FigureStack*> stacks;
+        for (const scene::FigureStack& stack : table.stacks) stacks.push_back(&stack);
+        std::stable_partition(stacks.begin(), stacks.end(), [&](const auto* stack) { return is_about(*stack, state); });
+        const float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f);
+        float y = body.y;
+        for (size_t i = 0; i < stacks.size(); ++i) {
+            float height = figure_stack_least(*stacks[i]);
+            const float room = body.bottom() - y;
+            if (height > room) return i > 0;
+            const bool last = i + 1 == stacks.size() || height + 14 + figure_stack_least(*stacks[i + 1]) > room;
+            if (last) height = std::min(room, figure_stack_most(*stacks[i]));
+            draw_figure_stack(ui, table, *stacks[i], {body.x, y, body.w, height}, name, hidden);
+            if (last) return true;
+            y += height + 14;
+        }
+        return false;
     }
 
     static void draw_stacks(Ui& ui, const FigureTable& table, size_t stacks, Rect area, float name, bool hidden) {

@@ -42,6 +42,8 @@ constexpr PartLook part_looks[] = {{"weights", data::sky, Hatch::solid},
                                    {"sent: activations", data::orange, Hatch::dots},
                                    {"sent: losses", data::purple, Hatch::diagonal},
                                    {"sent: norms", data::yellow, Hatch::vertical},
+                                   {"latency", data::orange, Hatch::dots},
+                                   {"bytes", data::sky, Hatch::solid},
                                    {"everything else", data::grey, Hatch::dots}};
 
 const PartLook& look_of_part(const std::string& part) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
@@ -36,8 +37,11 @@ class PipelineView final : public View {
         const Rect body = ui.panel(area, {.title = pipeline_title, .right = header(*scene, area.w), .caption = caption});
         ui.push_scope("pipeline");
         const int row = picked_rank(focus, *scene, rows_of(*scene));
-        const float used = pipeline_controls(ui, session, body, row, refused_, false);
-        pipeline_controls(ui, session, body, row, refused_, true);
+        float used = 0;
+        if (!has_room_to_itself(session, body.h)) {
+            used = pipeline_controls(ui, session, body, row, refused_, false);
+            pipeline_controls(ui, session, body, row, refused_, true);
+        }
         Rect picture{body.x, body.y + used, body.w, body.h - used};
         if (!hidden && trained(*scene) && picture.h > 150) {
             const float high = training_facts(ui, *scene->training, picture);
@@ -55,6 +59,10 @@ class PipelineView final : public View {
         }
         if (picture.h > 90) show(ui, session, focus, *scene, picture, area);
         ui.pop_scope();
+    }
+
+    float needs(Ui&, Session& session, Focus&, const Rect& room) override {
+        return room.h < 370 && has_room_to_itself(session, room.h - 70) ? 250 : 440;  // without its title and caption
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {

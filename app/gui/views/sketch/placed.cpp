@@ -12,16 +12,27 @@ using lessons::Sketch;
 using lessons::SketchBoard;
 using lessons::Verdict;
 
+namespace {
+
+// Two rows of cards stand below each other; in a low strip they are flatter and closer.
+constexpr float card_most = 64, card_least = 26, row_gap = 46, row_gap_low = 28;
+float card_height(const Rect& area) {
+    return area.h >= 28 + 2 * card_most + row_gap ? card_most
+                                                  : std::clamp((area.h - 34 - row_gap_low) / 2, card_least, card_most);
+}
+
+}  // namespace
+
 Rect order_slot(const Rect& area, size_t count, size_t place) {
     const float pitch = area.w / static_cast<float>(std::max<size_t>(1, count));
-    return {area.x + pitch * static_cast<float>(place) + 3, area.y + 28, pitch - 6, 64};
+    return {area.x + pitch * static_cast<float>(place) + 3, area.y + 28, pitch - 6, card_height(area)};
 }
 
 namespace {
 
 Rect waiting_slot(const Rect& area, size_t count, size_t item) {
     Rect box = order_slot(area, count, item);
-    box.y += 64 + 46;
+    box.y += box.h + (box.h < card_most ? row_gap_low : row_gap);
     return box;
 }
 
@@ -241,7 +252,7 @@ void draw_order(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
                                                : waiting_slot(area, count, i);
     };
     if (scene.open)
-        if (const Drag drag = ui.drag("cards", {area.x, area.y + 20, area.w, 64 + 46 + 72}); drag.active) {
+        if (const Drag drag = ui.drag("cards", {area.x, area.y + 20, area.w, card_most + row_gap + 72}); drag.active) {
             if (drag.started) {
                 hand.grabbed = -1;
                 for (size_t i = 0; i < count; ++i)
@@ -283,9 +294,11 @@ void draw_order(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
         const Rect is = waiting_slot(area, count, static_cast<size_t>(scene.truth->sketch.values[i]));
         draw_card(ui, is, scene.board.places[i].name, 0, false);
         ui.frame(is, data::green, 2, 4);
+        if (is.bottom() + 22 > area.bottom()) continue;
         ui.text(is.x + is.w / 2, is.bottom() + 18, scene.truth->notes[i],
                 {.size = 12, .color = theme.ink2, .align = Align::center, .width = is.w});
     }
+    if (truth_row.bottom() + 44 > area.bottom()) return;
     ui.text(area.x, truth_row.bottom() + 40, "Below: the run's order", {.size = 13, .color = theme.ink2});
 }
 
