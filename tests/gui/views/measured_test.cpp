@@ -304,7 +304,8 @@ TEST_CASE("no text of the view of measurements lies on another, on any page, at 
             for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}, {760.0f, 470.0f}}) {
                 desk.width = w, desk.height = h;
                 desk.show(snapshot);
-                for (const char* page : {"published", "kernels", "training steps", "against a yardstick", "against cuBLAS"}) {
+                for (const char* page :
+                     {"published", "kernels", "training steps", "against a yardstick", "against cuBLAS"}) {
                     desk.click_on(page);
                     INFO(view << " " << page << " " << w << "x" << h << " at " << scale);
                     CHECK(desk.clashes() == std::vector<std::string>{});
