@@ -83,6 +83,7 @@ struct MemoryWindow {  // the allocation that an instruction used last; valid wh
 };
 
 class DeviceRuntime;
+class Native;
 
 struct Grid {  // what all blocks of a launch share
     const ptx::Program* program = nullptr;
@@ -111,6 +112,7 @@ struct Grid {  // what all blocks of a launch share
     bool writes_anywhere = true;        // else only to allocations at these addresses: see find_written (ahead.h)
     std::vector<uint64_t> written;
     Dim3 cluster;                       // blocks a cluster, by axis; see cluster_of
+    std::shared_ptr<Native> native;  // stretches run by native code (native.h); null: none does
     class TouchWatch* watch = nullptr;  // of blocks that run beside others: hears which global memory they touch
 };
 

@@ -13,6 +13,7 @@ namespace {
 // The loops that go by it, beside the full one below:
 #include "core/simt/execute/execute_ahead.h"
 #include "core/simt/execute/execute_common.h"
+#include "core/simt/execute/execute_native.h"
 #include "core/simt/execute/execute_turn.h"
 
 // Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
