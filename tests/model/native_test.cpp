@@ -8,6 +8,7 @@
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/apart/apart.h"
 #include "tests/catch.h"
 #include "tests/model/random_program.h"
 
@@ -70,6 +71,48 @@ void check_programs(uint64_t first, uint64_t count) {
         translations += native->made().translations;
     }
     CHECK(translations > count);
+}
+
+// A launch of `text` with one buffer of `words` words, its parameter.
+std::string difference_of(const std::string& text, size_t words, simt::LaunchOptions options = {}, uint32_t blocks = 4,
+                          uint32_t threads = 70) {
+    const auto program = program_of(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n" +
+        text + "ret;\n}\n");
+    const auto native = simt::make_native(*program, at_once);
+    REQUIRE(native);
+    simt::Memory memory;
+    std::vector<uint32_t> numbers(words);
+    Rng rng(3);
+    for (uint32_t& number : numbers) number = static_cast<uint32_t>(rng.next());
+    const uint64_t buffer = simt::test::put(memory, numbers, "buffer");
+    const auto config = simt::test::config_of({blocks}, {threads}, {buffer});
+    const std::string found = difference(*program, config, memory, {{buffer, words * 4}}, native, options);
+    CHECK(native->made().translations > 0);
+    return found;
+}
+
+// Every thread adds up to the words of its row, in a loop that its warp runs together or, with `divergent`, as long as its
+// own lane asks.
+std::string loop_text(const std::string& rounds, const std::string& body) {
+    return R"(
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mad.lo.s32 %r4, %r2, %r3, %r1;
+    mul.wide.u32 %rd2, %r4, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    mov.u32 %r5, 0;
+    mov.u32 %r6, 0;
+)" + rounds +
+           "LOOP:\n" + body + R"(
+    add.s32 %r6, %r6, 1;
+    setp.lt.s32 %p1, %r6, %r7;
+    @%p1 bra LOOP;
+    st.global.u32 [%rd3], %r5;
+)";
 }
 
 // What the threads' operands are: numbers of memory, one by one or the same for all lanes of a warp; or ramps of them.
@@ -250,13 +293,98 @@ TEST_CASE("a translation that is wrong is seen") {
     }
 }
 
-TEST_CASE("random programs give the same bits, counts and words by native code") {
+TEST_CASE("a fault in a loop has the interpreter's words") {
     if (!simt::is_native_built()) return;
-    check_programs(1, 60);
+    const std::string body =
+        "    ld.global.u32 %r8, [%rd3];\n    add.s32 %r5, %r5, %r8;\n    mul.lo.s32 %r9, %r8, 3;\n"
+        "    add.s64 %rd3, %rd3, 512;\n";
+    CHECK(difference_of(loop_text("    mov.u32 %r7, 900;\n", body), 4096) == "");
+    const std::string shared =
+        "    .shared .b8 room[512];\n    mov.u32 %r10, room;\n    shl.b32 %r11, %r1, 2;\n"
+        "    add.s32 %r10, %r10, %r11;\n    mov.u32 %r7, 900;\n";
+    CHECK(difference_of(loop_text(shared,
+                                  "    st.shared.u32 [%r10], %r6;\n    ld.shared.u32 %r8, [%r10];\n"
+                                  "    add.s32 %r5, %r5, %r8;\n    add.s32 %r10, %r10, 4;\n"),
+                        4096) == "");
 }
 
-TEST_CASE("and 1,940 more of them", "[long]") {
-    if (simt::is_native_built() && exhaustive()) check_programs(61, 1940);
+TEST_CASE("lanes that leave a loop one after the other keep what they had") {
+    if (!simt::is_native_built()) return;
+    const std::string rounds = "    and.b32 %r7, %r4, 15;\n    cvt.rn.f32.s32 %f1, %r4;\n";
+    const std::string body =
+        "    mad.lo.s32 %r5, %r5, 5, %r6;\n    fma.rn.f32 %f1, %f1, 0f3F000000, 0f3F800000;\n"
+        "    mov.b32 %r8, %f1;\n    xor.b32 %r5, %r5, %r8;\n    setp.gt.s32 %p2, %r5, 7;\n"
+        "    @%p2 add.s32 %r5, %r5, 11;\n";
+    for (const uint32_t threads : {1u, 16u, 33u, 128u})
+        CHECK(difference_of(loop_text(rounds, body), 4096, {}, 7, threads) == "");
+}
+
+TEST_CASE("a loop that never ends is found as the interpreter finds it, and one that is too long stops where it stops") {
+    if (!simt::is_native_built()) return;
+    CHECK(
+        difference_of("    mov.u32 %r1, 3;\nLOOP:\n    add.s32 %r2, %r1, 4;\n    xor.b32 %r3, %r2, 7;\n    mov.u32 %r4, 1;\n"
+                      "    bra LOOP;\n",
+                      16) == "");
+    simt::LaunchOptions options;
+    options.max_instructions = 100'003;
+    CHECK(difference_of(
+              loop_text("    mov.u32 %r7, 1000000;\n", "    mad.lo.s32 %r5, %r5, 5, %r6;\n    xor.b32 %r5, %r5, %r1;\n"),
+              4096, options) == "");
+}
+
+TEST_CASE("warps take turns by native code as they do without") {
+    if (!simt::is_native_built()) return;
+    const std::string body =
+        "    atom.global.add.u32 %r8, [%rd1], 1;\n    xor.b32 %r5, %r5, %r8;\n"
+        "    mad.lo.s32 %r5, %r5, 5, %r6;\n    shl.b32 %r9, %r5, 3;\n    add.s32 %r5, %r5, %r9;\n";
+    for (const simt::WarpOrder order : {simt::WarpOrder::greedy, simt::WarpOrder::reverse, simt::WarpOrder::random}) {
+        simt::LaunchOptions options;
+        options.order = order;
+        options.seed = 5;
+        CHECK(difference_of(loop_text("    mov.u32 %r7, 400;\n", body), 4096, options) == "");
+    }
+}
+
+TEST_CASE("blocks on two threads give the same bits by native code") {
+    if (!simt::is_native_built()) return;
+    constexpr uint32_t n = 256;
+    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + "/kernels/ptx/matmul.ptx";
+    for (const char* kernel : {"matmul_nn_f32", "matmul_naive_f32"}) {
+        const auto program = ptx::decode(ptx::parse(read_file(path).value(), path).value(), kernel).value();
+        simt::LaunchConfig config{{n / 16, n / 16}, {16, 16}, 0, std::vector<std::byte>(program->parameter_bytes)};
+        simt::Memory memory;
+        std::vector<float> values(size_t{n} * n);
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 97) * 0.01f;
+        uint64_t address[3];
+        for (int k = 0; k < 3; ++k) {
+            address[k] = simt::test::put(memory, values, "matrix");
+            std::memcpy(config.parameters.data() + program->parameters[static_cast<size_t>(k)].offset, &address[k], 8);
+            std::memcpy(config.parameters.data() + program->parameters[static_cast<size_t>(k) + 3].offset, &n, 4);
+        }
+        simt::LaunchOptions options;
+        options.native = false;
+        simt::Memory plain = memory;
+        const simt::LaunchResult expected = simt::launch(*program, config, plain, options);
+        options.native = true;
+        for (int round = 0; round < 3; ++round) {
+            simt::Memory fast = memory;
+            const simt::ApartResult got =
+                simt::launch_apart(*program, *simt::apart_facts(*program), config, fast, options, 2);
+            CHECK(got.threads == 2);
+            CHECK(got.launch.native);
+            CHECK(words_of(expected) == words_of(got.launch));
+            CHECK(bytes_of(plain, {{address[2], values.size() * 4}}) == bytes_of(fast, {{address[2], values.size() * 4}}));
+        }
+    }
+}
+
+TEST_CASE("random programs give the same bits, counts and words by native code") {
+    if (!simt::is_native_built()) return;
+    check_programs(1, 25);
+}
+
+TEST_CASE("and 1,975 more of them", "[long]") {
+    if (simt::is_native_built() && exhaustive()) check_programs(26, 1975);
 }
 
 }  // namespace model_native_test

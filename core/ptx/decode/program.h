@@ -172,11 +172,11 @@ struct KeptBeside {
     KeptBeside() = default;
     KeptBeside(const KeptBeside&) {}
     KeptBeside& operator=(const KeptBeside&) {
-        translated = nullptr;
+        translated = translated_apart = nullptr;
         return *this;
     }
     std::mutex mutex;
-    std::shared_ptr<void> translated;  // by core/simt/native
+    std::shared_ptr<void> translated, translated_apart;  // by core/simt/native
 };
 
 struct Program {

@@ -3,6 +3,10 @@
 // where the path meets others, and where the turn is to look up: execute() does those. No include guard: compiled once for
 // each instruction set.
 
+inline bool is_common(Code code) {
+    return code <= Code::store_any || code == Code::branch || code == Code::nop;
+}
+
 struct Stretch {          // of one path
     uint32_t next, meet;  // where it runs, and its reconvergence point
     uint32_t active;      // its lanes

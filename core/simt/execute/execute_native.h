@@ -12,6 +12,14 @@ inline void native_lanes(NativeCall* call, uint32_t pc, uint32_t mask) {
     else
         read_special_register(m, p, mask);
 }
+// Native code takes a window that has bytes for one that may be used.
+inline void close_old_windows(Grid& grid) {
+    const uint64_t version = grid.memory->version();
+    if (grid.windows_closed == version) return;
+    grid.windows_closed = version;
+    for (MemoryWindow& window : grid.windows)
+        if (window.version != version) window.bytes = 0;
+}
 inline uint32_t native_access(NativeCall* call, uint32_t pc, uint32_t mask) {
     const Machine& m = *static_cast<const Machine*>(call->machine);
     const Prepared& p = m.steps[pc];
@@ -24,6 +32,7 @@ inline uint32_t native_access(NativeCall* call, uint32_t pc, uint32_t mask) {
         fault = store_memory<false>(m, p, mask, access, nullptr);
     else
         fault = load_memory<false>(m, p, mask, access, nullptr);
+    close_old_windows(m.grid);
     return fault ? 0 : 1;
 }
 
@@ -38,13 +47,13 @@ inline uint32_t native_access(NativeCall* call, uint32_t pc, uint32_t mask) {
                     .shared_bytes = m.shared_bytes,
                     .parameters = m.grid.config->parameters.data(),
                     .windows = m.grid.windows.data(),
-                    .version = m.grid.memory->version(),
                     .left = s.left,
                     .active = s.active,
                     .meet = s.meet,
                     .machine = &m,
                     .lanes = native_lanes,
                     .access = native_access};
+    close_old_windows(m.grid);
     const bool whole = s.active == full_mask;
     uint32_t next = does_not_fit;
     for (; t && next == does_not_fit; t = t->next)

@@ -52,7 +52,10 @@ struct Turn {
     [[gnu::always_inline]] bool run_stretch(Step& s) {
         Stretch stretch{.next = next, .meet = meet, .active = active, .left = limit - count};
         do {
-            if (!Checked && m.grid.native && run_native(m, stretch) && stretch.looks_up) break;
+            if (!Checked && m.grid.native && run_native(m, stretch)) {
+                stretch.at_loop = false;
+                if (stretch.looks_up || !is_common(m.steps[stretch.next].code)) break;
+            }
             if (active == full_mask)
                 run_common<Checked, true>(m, stretch, access, checks);
             else

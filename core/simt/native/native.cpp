@@ -14,7 +14,8 @@ constexpr size_t most_bits = size_t{1} << 28;  // of all live sets
 constexpr uint32_t least_instructions = 4;     // of a region
 constexpr uint32_t most_of_an_entry = 4;       // translations for whole warps, and as many for parts; the last takes any
 constexpr size_t most_translations = 96;       // of a program
-constexpr uint64_t least_work = 2'000'000;     // warp instructions of a launch, as many as its text lets expect
+constexpr uint64_t least_work = 1'000'000;     // warp instructions of a launch, as many as its text lets expect
+constexpr uint32_t most_undone = 3;            // launches, then a program is left to the interpreter
 constexpr int64_t farthest = 4096;             // from lane to lane
 
 // Each lane reads and writes its own part of the registers.
@@ -110,6 +111,14 @@ Native::Native(const ptx::Program& of, NativeOptions with)
         if (!lane_by_lane(i.kind))
             ptx::each_use(program.lists, i,
                           [&](const ptx::RegisterUse& use) { always_live[static_cast<size_t>(use.reg) / 64] = true; });
+    const bool meets = std::any_of(program.instructions.begin(), program.instructions.end(),
+                                   [](const ptx::DecodedInstruction& i) { return i.kind == ptx::Kind::barrier; });
+    for (const ptx::DecodedInstruction& i : program.instructions) {
+        // What a branch decided is looked at when lanes are missing at a barrier (findings_barrier.cpp).
+        if (meets && i.kind == ptx::Kind::branch && i.guard != ptx::no_operand)
+            always_live[static_cast<size_t>(i.guard) / 64] = true;
+        shuffles = shuffles || i.kind == ptx::Kind::shuffle;
+    }
     if (!liveness.settled()) return;
     const size_t words = always_live.size() / 64 + 1;
     live_.assign(program.instructions.size(), std::vector<uint64_t>(words, 0));
@@ -222,13 +231,20 @@ static bool is_long(const Grid& grid) {
     return grid.config->grid.count() * ((threads + warp_size - 1) / warp_size) * work >= least_work;
 }
 
-std::shared_ptr<Native> native_of(const Grid& grid) {
+std::shared_ptr<Native> native_of(const Grid& grid, const std::vector<bool>* watched) {
     if (!is_native_built() || !is_long(grid) || cannot_run(*grid.program)) return nullptr;
-    const std::scoped_lock lock(grid.program->beside.mutex);
-    std::shared_ptr<void>& kept = grid.program->beside.translated;
-    if (kept && !static_cast<Native*>(kept.get())->fits(grid.variables)) kept = nullptr;
-    if (!kept) kept = make_native(*grid.program);
-    return std::static_pointer_cast<Native>(kept);
+    ptx::KeptBeside& beside = grid.program->beside;
+    const std::scoped_lock lock(beside.mutex);
+    std::shared_ptr<void>& kept = watched ? beside.translated_apart : beside.translated;
+    if (const auto* const earlier = static_cast<const Native*>(kept.get()))
+        if (!earlier->fits(grid.variables) || (watched && earlier->watched != *watched)) kept = nullptr;
+    if (!kept) {
+        const std::shared_ptr<Native> made = make_native(*grid.program);
+        if (made && watched) made->watched = *watched;
+        kept = made;
+    }
+    const auto native = std::static_pointer_cast<Native>(kept);
+    return native && native->undone < most_undone ? native : nullptr;
 }
 
 std::shared_ptr<Native> make_native(const ptx::Program& program, NativeOptions options) {

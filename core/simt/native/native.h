@@ -2,10 +2,10 @@
 // and run there, warp by warp. The interpreter (execute/) stays the definition: whatever a translation does not cover is a
 // way out of it, at an instruction in front of which all that is read later stands in the warp's registers.
 //
-// A translation begins at one instruction (an entry), follows branches that all lanes take alike, loops too, and was made
-// for what the entry's registers looked like: which of them hold a ramp (one value and a distance from lane to lane), so
-// that addresses are computed once and not 32 times. Registers that nobody reads later are not written. So a launch that
-// ends with a fault or a warning, or whose warps may spin, is run again by the interpreter: see launch_native.
+// A translation begins at one instruction (an entry), follows branches that all lanes take alike, loops too, and was made for
+// what the entry's registers looked like: which of them hold a ramp (one value and a distance from lane to lane), so that
+// addresses are computed once and not 32 times. Registers that nobody reads later are not written. So a launch that ends with
+// a fault, warns of shuffles or has warps that may spin is run again by the interpreter: see launch() in launch.cpp.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -21,16 +21,15 @@ namespace lockstep::simt {
 
 constexpr uint32_t does_not_fit = UINT32_MAX - 1;  // in the place of an instruction: the registers are not as expected
 
-// What native code sees, by the place in this list: see emit.h.
+// What native code sees, by the place in this list: see translate.cpp.
 struct NativeCall {
     std::byte* registers = nullptr;
     std::byte* shared = nullptr;
     uint64_t shared_bytes = 0;
     const std::byte* parameters = nullptr;
     const MemoryWindow* windows = nullptr;
-    uint64_t version = 0;  // of the memory
-    uint64_t left = 0;     // instructions until the loop has to look up: fewer than so many run
-    uint64_t idle = 0;     // lanes that guards kept out, summed over instructions
+    uint64_t left = 0;  // instructions until the loop has to look up: fewer than so many run
+    uint64_t idle = 0;  // lanes that guards kept out, summed over instructions
     uint64_t active = 0;
     uint64_t meet = 0;
     const void* machine = nullptr;
@@ -67,9 +66,12 @@ class Native {
 
     const ptx::Program& program;
     const NativeOptions options;
+    std::vector<bool> watched;  // by pc: accesses that somebody keeps account of (Grid::watch); empty: none
     const ptx::Liveness liveness;
     std::vector<bool> always_live;  // by slot of 64 bytes: lanes read them of one another
     std::unique_ptr<NativeEntry[]> entries;
+    bool shuffles = false;            // warnings tell of values that lanes gave one another
+    std::atomic<uint32_t> undone{0};  // launches that had to run again
 
     // Whether register `reg` may be read behind the way to `pc`, by the lane itself or another one.
     bool is_live(uint32_t pc, int32_t reg) const;
@@ -97,7 +99,7 @@ class Native {
 
 // The translations of the launch, which stay with its program from launch to launch; null: it is too short to gain by any,
 // or cannot run so.
-std::shared_ptr<Native> native_of(const Grid& grid);
+std::shared_ptr<Native> native_of(const Grid& grid, const std::vector<bool>* watched = nullptr);
 
 // Null where the program cannot run so: it calls, prints, or is too large to look at.
 std::shared_ptr<Native> make_native(const ptx::Program& program, NativeOptions options = {});

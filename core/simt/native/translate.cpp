@@ -93,35 +93,32 @@ void Translator::set(int32_t reg, Value value) {
     written_.insert(reg);
 }
 
-void Translator::write_back(int32_t reg, const std::string& lanes) {
+void Translator::write_back(int32_t reg) {
     Value& v = get(reg);
     Value copy;  // where nothing may be kept
     Value& from = values_.keeps ? v : copy = v;
     const uint32_t bits = bits_of(reg);
-    const bool all = whole_ && lanes.empty();
-    const std::string active = lanes.empty() ? "%active" : lanes;
     if (bits == 1) {
         const std::string to = address_of(reg, 1, 0);
         std::string mask = values_.mask(from);
-        if (!all) {
+        if (!whole_) {
             const std::string old = w_.let("load i32, i32* {}, align 64", to);
-            const std::string differs = w_.let("and i32 {}, {}", w_.let("xor i32 {}, {}", old, mask), active);
+            const std::string differs = w_.let("and i32 {}, %active", w_.let("xor i32 {}, {}", old, mask));
             mask = w_.let("xor i32 {}, {}", old, differs);
         }
         w_.line("store i32 {}, i32* {}, align 64", mask, to);
         return;
     }
-    const std::string type = Writer::type(half_lanes, values_.int_type(bits));
-    Value chosen;
-    chosen.form = Value::Form::predicate;
-    chosen.mask = active;
+    const std::string lane = values_.int_type(bits), type = Writer::type(half_lanes, lane);
     for (int h = 0; h < 2; ++h) {
         const std::string to = address_of(reg, bits, h);
         const uint32_t align = std::min(64u, 2 * bits);
         std::string value = values_.lanes(from, h);
-        if (!all) {
+        if (!whole_) {
             const std::string old = w_.let("load {0}, {0}* {1}, align {2}", type, to, align);
-            value = w_.let("select <16 x i1> {0}, {1} {2}, {1} {3}", values_.each(chosen, h), type, value, old);
+            const std::string differs =
+                w_.let("and {} {}, %active{}_{}", type, w_.let("xor {} {}, {}", type, old, value), bits, h);
+            value = w_.let("xor {} {}, {}", type, old, differs);
         }
         w_.line("store {0} {1}, {0}* {2}, align {3}", type, value, to, align);
     }
@@ -136,7 +133,7 @@ std::string Translator::way_out(uint32_t pc, uint32_t executed) {
     std::set<int32_t> dirty = region_.blocks[block_].written_before;
     dirty.insert(written_.begin(), written_.end());
     for (const int32_t reg : dirty)
-        if (native_.is_live(pc, reg)) write_back(reg, "");
+        if (native_.is_live(pc, reg)) write_back(reg);
     const RegionBlock& block = region_.blocks[block_];
     const std::string left = w_.let("load i64, i64* %left");
     const std::string again = w_.let("add i64 {}, {}", left, block.end - block.begin - executed);
@@ -282,9 +279,6 @@ void Translator::write_block(size_t number) {
 void Translator::write_expectations() {
     std::string differs[2];  // of 32 bits, of 64 bits
     std::string busy[2], first_lane[2], none[2];
-    Value active;
-    active.form = Value::Form::predicate;
-    active.mask = "%active";
     for (int h = 0; h < 2 && !whole_; ++h) {
         busy[h] = h ? w_.let("lshr i32 %active, 16") : w_.let("and i32 %active, 65535");
         none[h] = w_.let("icmp eq i32 {}, 0", busy[h]);
@@ -310,10 +304,7 @@ void Translator::write_expectations() {
             std::string expected = w_.splat(lane, first[h]);
             if (step != 0) expected = w_.let("add {} {}, {}", type, expected, Writer::ramp(half_lanes, lane, step));
             std::string differ = w_.let("xor {} {}, {}", type, expected, lanes);
-            if (!whole_) {
-                const std::string zero = Writer::number(half_lanes, lane, 0);
-                differ = w_.let("select <16 x i1> {0}, {1} {2}, {1} {3}", values_.each(active, h), type, differ, zero);
-            }
+            if (!whole_) differ = w_.let("and {} {}, %active{}_{}", type, differ, bits, h);
             std::string& all = differs[bits == 64];
             all = all.empty() ? differ : w_.let("or {} {}, {}", type, all, differ);
         }
@@ -335,10 +326,11 @@ void Translator::write_expectations() {
 }
 
 void Translator::write_entry() {
-    static constexpr std::pair<const char*, size_t> numbers[] = {
-        {"shared.bytes", offsetof(NativeCall, shared_bytes)}, {"version", offsetof(NativeCall, version)},
-        {"left.first", offsetof(NativeCall, left)},           {"idle.first", offsetof(NativeCall, idle)},
-        {"active.wide", offsetof(NativeCall, active)},        {"meet", offsetof(NativeCall, meet)}};
+    static constexpr std::pair<const char*, size_t> numbers[] = {{"shared.bytes", offsetof(NativeCall, shared_bytes)},
+                                                                 {"left.first", offsetof(NativeCall, left)},
+                                                                 {"idle.first", offsetof(NativeCall, idle)},
+                                                                 {"active.wide", offsetof(NativeCall, active)},
+                                                                 {"meet", offsetof(NativeCall, meet)}};
     static constexpr std::pair<const char*, size_t> pointers[] = {
         {"registers", offsetof(NativeCall, registers)},   {"shared", offsetof(NativeCall, shared)},
         {"parameters", offsetof(NativeCall, parameters)}, {"windows", offsetof(NativeCall, windows)},
@@ -355,6 +347,11 @@ void Translator::write_entry() {
     w_.line("%call.left = getelementptr i64, i64* %call, i64 {}", field(offsetof(NativeCall, left)));
     w_.line("%call.idle = getelementptr i64, i64* %call, i64 {}", field(offsetof(NativeCall, idle)));
     w_.line("%active = {}", whole_ ? "add i32 -1, 0" : "trunc i64 %active.wide to i32");
+    for (int h = 0; h < 2 && !whole_; ++h) {  // all ones in the lanes that run
+        const std::string bits = w_.let("trunc i32 {} to i16", h ? w_.let("lshr i32 %active, 16") : "%active");
+        const std::string lanes = w_.let("bitcast i16 {} to <16 x i1>", bits);
+        for (const int wide : {16, 32, 64}) w_.line("%active{0}_{1} = sext <16 x i1> {2} to <16 x i{0}>", wide, h, lanes);
+    }
     w_.line("%left = alloca i64");
     w_.line("%idle = alloca i64");
     w_.line("store i64 %left.first, i64* %left");

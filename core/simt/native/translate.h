@@ -54,7 +54,7 @@ class Translator {
     Value& get(int32_t reg);
     Value source(int32_t operand, uint32_t bits);
     void set(int32_t reg, Value value);
-    void write_back(int32_t reg, const std::string& lanes);  // to the warp's registers; lanes: "" all, or a mask's name
+    void write_back(int32_t reg);  // to the registers of the warp
     void read_again(int32_t reg);
     std::string address_of(int32_t reg, uint32_t bits, int h);
     std::string executing(uint32_t pc);  // the mask of an instruction's lanes

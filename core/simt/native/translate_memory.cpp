@@ -89,10 +89,6 @@ std::optional<Translator::Place> Translator::place_of(uint32_t pc, uint64_t alig
     const std::string bytes = shared ? "%shared.bytes" : window_field(pc, offsetof(MemoryWindow, bytes));
     const std::string begin = shared ? "0" : window_field(pc, offsetof(MemoryWindow, begin));
     std::string good = w_.let("icmp uge i64 {}, {}", bytes, span);
-    if (global) {
-        const std::string version = window_field(pc, offsetof(MemoryWindow, version));
-        good = w_.let("and i1 {}, {}", good, w_.let("icmp eq i64 {}, %version", version));
-    }
     const std::string limit = w_.let("sub i64 {}, {}", bytes, span);
     for (int h = 0; h < 2; ++h) {
         const std::string first = base_bits == 32 ? w_.cast("zext", "i32", base.first[h], "i64") : base.first[h];
@@ -131,15 +127,8 @@ bool Translator::write_gather(uint32_t pc) {
     const std::string bytes = shared ? "%shared.bytes" : window_field(pc, offsetof(MemoryWindow, bytes));
     std::string good = w_.let("icmp uge i64 {}, {}", bytes, p.element_bytes);
     std::string begin;
-    if (global) {
-        begin = w_.splat("i64", window_field(pc, offsetof(MemoryWindow, begin)));
-        const std::string version = window_field(pc, offsetof(MemoryWindow, version));
-        good = w_.let("and i1 {}, {}", good, w_.let("icmp eq i64 {}, %version", version));
-    }
+    if (global) begin = w_.splat("i64", window_field(pc, offsetof(MemoryWindow, begin)));
     const std::string limit = w_.splat("i64", w_.let("sub i64 {}, {}", bytes, p.element_bytes));
-    Value chosen;
-    chosen.form = Form::predicate;
-    chosen.mask = "%active";
     std::string offset[2], outside[2];
     for (int h = 0; h < 2; ++h) {
         const std::string narrow = Writer::type(half_lanes, values_.int_type(base.bits));
@@ -147,9 +136,7 @@ bool Translator::write_gather(uint32_t pc) {
         std::string address = w_.let("add {} {}, {}", narrow, values_.lanes(base, h), added);
         if (base.bits == 32) address = w_.cast("zext", narrow, address, wide);
         offset[h] = global ? w_.let("sub {} {}, {}", wide, address, begin) : address;
-        if (!whole_)
-            offset[h] =
-                w_.let("select <16 x i1> {0}, {1} {2}, {1} zeroinitializer", values_.each(chosen, h), wide, offset[h]);
+        if (!whole_) offset[h] = w_.let("and {} {}, %active64_{}", wide, offset[h], h);
         const std::string beyond = w_.let("or {} {}, {}", wide, w_.let("sub {} {}, {}", wide, limit, offset[h]), offset[h]);
         const std::string sign = w_.let("and {} {}, {}", wide, beyond, Writer::number(half_lanes, "i64", uint64_t{1} << 63));
         const std::string low =
@@ -182,6 +169,7 @@ bool Translator::write_gather(uint32_t pc) {
 }
 
 bool Translator::write_load(uint32_t pc) {
+    if (!native_.watched.empty() && native_.watched[pc]) return false;
     const Prepared& p = plan_.steps[pc];
     const ptx::DecodedInstruction& i = native_.program.instructions[pc];
     const int32_t* const to = ptx::elements_given(native_.program.lists, i);
@@ -260,6 +248,7 @@ bool Translator::write_load(uint32_t pc) {
 }
 
 bool Translator::write_store(uint32_t pc) {
+    if (!native_.watched.empty() && native_.watched[pc]) return false;
     const Prepared& p = plan_.steps[pc];
     const ptx::DecodedInstruction& i = native_.program.instructions[pc];
     const int32_t* const from = ptx::elements_taken(native_.program.lists, i);
@@ -281,9 +270,6 @@ bool Translator::write_store(uint32_t pc) {
     if (!place) return false;
     const std::string lane = values_.int_type(element), type = Writer::type(half_lanes, lane);
     const std::string wide = Writer::type(half_lanes, values_.int_type(bits));
-    Value chosen;
-    chosen.form = Form::predicate;
-    chosen.mask = "%active";
     for (int h = 0; h < 2; ++h) {
         std::vector<std::string> parts;
         for (uint32_t k = 0; k < p.vector; ++k) {
@@ -316,9 +302,10 @@ bool Translator::write_store(uint32_t pc) {
         const std::string t = Writer::type(half_lanes * p.vector, lane);
         const std::string to = w_.let("bitcast i8* {} to {}*", place->pointer[h], t);
         if (!whole_) {
+            const std::string chosen = w_.let("icmp ne <16 x i32> %active32_{}, zeroinitializer", h);
             // Not the lanes in between, which may be another thread's.
             w_.line("call void @llvm.masked.store.v16{0}.p0v16{0}({1} {2}, {1}* {3}, i32 {4}, <16 x i1> {5})", lane, t, all,
-                    to, p.element_bytes, values_.each(chosen, h));
+                    to, p.element_bytes, chosen);
             continue;
         }
         w_.line("store {0} {1}, {0}* {2}, align {3}", t, all, to, p.element_bytes);

@@ -220,9 +220,9 @@ void Translator::write_by_function(uint32_t pc, const char* which) {
     const auto is_dirty = [&](int32_t reg) { return written_.count(reg) != 0 || before.count(reg) != 0; };
     const bool guarded = plan_.steps[pc].guard != ptx::no_operand;
     for (const int32_t reg : reads)
-        if (is_dirty(reg)) write_back(reg, "");
+        if (is_dirty(reg)) write_back(reg);
     for (const int32_t reg : writes)  // lanes whose guard does not hold keep it
-        if (guarded && reads.count(reg) == 0 && is_dirty(reg)) write_back(reg, "");
+        if (guarded && reads.count(reg) == 0 && is_dirty(reg)) write_back(reg);
     const std::string mask = executing(pc);
     if (guarded) count_idle(w_.let("and i32 {}, {}", w_.let("xor i32 {}, -1", mask), "%active"));
     const std::string function =
