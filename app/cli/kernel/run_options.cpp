@@ -197,7 +197,7 @@ void add_run(const Command& app, int& status) {
     command.add_flag("--functional", options->functional, "no timing, much faster");
     command.add_option("--native", options->native,
                        "functional runs: on: native code runs what runs often, where LLVM is installed, with the same "
-                       "results; off: all is interpreted");
+                       "results; off (default): all is interpreted");
     command.add_option(
         "--check", options->check,
         "all, strict (all, and a warning makes the exit status 1 too), none or a list of memcheck (bounds, alignment, use "
