@@ -102,11 +102,11 @@ struct LaunchOptions {
     uint64_t seed = 1;                         // of WarpOrder::random
     uint32_t resident_blocks = 64;             // at most so many blocks run side by side, as a GPU holds them
     std::function<void(std::string_view)> print;  // what the kernel prints; null: nowhere
-    bool native = false;                          // functional launches: by native code, where there is a compiler and it pays
-    std::shared_ptr<Native> translated;           // by these translations, however short the launch is
-    DeviceRuntime* device_runtime = nullptr;      // for launches from the kernel (device_runtime.h); null: the config's
-    std::stop_token stop;                         // checked often; a stopped launch returns with `stopped`
-    std::function<void(double)> progress;         // 0..1, called now and then
+    bool native = false;                      // functional launches: by native code, where there is a compiler and it pays
+    std::shared_ptr<Native> translated;       // by these translations, however short the launch is
+    DeviceRuntime* device_runtime = nullptr;  // for launches from the kernel (device_runtime.h); null: the config's
+    std::stop_token stop;                     // checked often; a stopped launch returns with `stopped`
+    std::function<void(double)> progress;     // 0..1, called now and then
 };
 
 struct LaunchResult {
