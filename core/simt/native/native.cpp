@@ -14,7 +14,7 @@ constexpr size_t most_bits = size_t{1} << 28;  // of all live sets
 constexpr uint32_t least_instructions = 4;     // of a region
 constexpr uint32_t most_of_an_entry = 4;       // translations for whole warps, and as many for parts; the last takes any
 constexpr size_t most_translations = 96;       // of a program
-constexpr uint64_t least_work = 1'000'000;     // warp instructions of a launch, as many as its text lets expect
+constexpr uint64_t least_work = 500'000;       // warp instructions of a launch, as many as its text lets expect
 constexpr uint32_t most_undone = 3;            // launches, then a program is left to the interpreter
 constexpr int64_t farthest = 4096;             // from lane to lane
 
