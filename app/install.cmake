@@ -21,5 +21,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION education)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the shared libraries that the binary asks for
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "clang, libclc-14, libgl1-mesa-dri")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin, libllvm14")
 include(CPack)

@@ -9,7 +9,9 @@
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/driver.h"
-#include "core/simt/execute/plan.h"
+#include "core/simt/execute/ahead.h"
+#include "core/simt/memory/kept.h"
+#include "core/simt/native/native.h"
 #include "core/simt/origins/observe.h"
 
 namespace lockstep::simt {
@@ -303,18 +305,39 @@ uint64_t most_units(const Grid& grid) {
 }
 
 LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Memory& memory, const LaunchOptions& options) {
-    Grid grid = make_grid(program, config, memory);
-    grid.synccheck = options.synccheck;
-    grid.independent = options.independent;
-    grid.print = options.print;
-    if (options.device_runtime) grid.device_runtime = options.device_runtime;
-    set_blocks_at_once(grid, options.resident_blocks);
-    begin_checks(grid, options);
-    LaunchResult result = run_blocks(grid, options);
-    result.notes = notes_of(grid);
-    result.reports = take_reports(grid);
-    result.warnings = take_warnings(grid);
-    return result;
+    const auto run = [&](Grid& grid) {
+        begin_checks(grid, options);
+        LaunchResult result = run_blocks(grid, options);
+        result.notes = notes_of(grid);
+        result.reports = take_reports(grid);
+        result.warnings = take_warnings(grid);
+        return result;
+    };
+    const auto begin = [&] {
+        Grid grid = make_grid(program, config, memory);
+        grid.synccheck = options.synccheck;
+        grid.independent = options.independent;
+        grid.print = options.print;
+        if (options.device_runtime) grid.device_runtime = options.device_runtime;
+        set_blocks_at_once(grid, options.resident_blocks);
+        return grid;
+    };
+    Grid grid = begin();
+    if (options.native && !options.racecheck && !options.initcheck)
+        grid.native = options.translated ? options.translated : native_of(grid);
+    if (grid.native) {
+        find_written(grid);
+        if (Kept kept; kept.keep(grid)) {
+            LaunchResult result = run(grid);
+            result.native = true;
+            const bool tells = !result.warnings.empty() && grid.native->shuffles;
+            if (!result.fault && !tells) return result;
+            ++grid.native->undone;
+            kept.put_back(memory);  // registers that nobody reads later were not written, and words may tell of them
+        }
+        grid = begin();
+    }
+    return run(grid);
 }
 
 LaunchResult launch_observed(const ptx::Program& program, const LaunchConfig& config, Memory& memory,

@@ -22,6 +22,7 @@ struct Dim3 {
 };
 
 class DeviceRuntime;
+class Native;
 
 struct ParameterName {  // as the source text has it
     struct Member {
@@ -101,9 +102,11 @@ struct LaunchOptions {
     uint64_t seed = 1;                         // of WarpOrder::random
     uint32_t resident_blocks = 64;             // at most so many blocks run side by side, as a GPU holds them
     std::function<void(std::string_view)> print;  // what the kernel prints; null: nowhere
-    DeviceRuntime* device_runtime = nullptr;      // for launches from the kernel (device_runtime.h); null: the config's
-    std::stop_token stop;                         // checked often; a stopped launch returns with `stopped`
-    std::function<void(double)> progress;         // 0..1, called now and then
+    bool native = false;                      // functional launches: by native code, where there is a compiler and it pays
+    std::shared_ptr<Native> translated;       // by these translations, however short the launch is
+    DeviceRuntime* device_runtime = nullptr;  // for launches from the kernel (device_runtime.h); null: the config's
+    std::stop_token stop;                     // checked often; a stopped launch returns with `stopped`
+    std::function<void(double)> progress;     // 0..1, called now and then
 };
 
 struct LaunchResult {
@@ -114,6 +117,7 @@ struct LaunchResult {
     std::vector<Fault> warnings;     // as reports, and Fault::warning holds
     std::vector<std::string> notes;  // what the checkers could not look at, each a sentence
     bool stopped = false;
+    bool native = false;  // native code may have run parts of it
 };
 
 // One report of kind "leakcheck" for each block of the heap that malloc of a kernel gave and nobody has freed. For the end

@@ -84,6 +84,7 @@ struct MemoryWindow {  // the allocation that an instruction used last; valid wh
 };
 
 class DeviceRuntime;
+class Native;
 
 struct Grid {  // what all blocks of a launch share
     const ptx::Program* program = nullptr;
@@ -108,11 +109,13 @@ struct Grid {  // what all blocks of a launch share
     const uint8_t* wide_loads = nullptr;
     std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
     std::vector<MemoryWindow> windows;  // one an instruction
+    uint64_t windows_closed = 0;        // native code: the memory's version for which the others have no bytes
     // How each instruction ran ahead the first time, 0: it has not; see AheadRun. Copies of the grid share it.
     std::shared_ptr<std::vector<std::atomic<uint8_t>>> usual;
     bool writes_anywhere = true;  // else only to allocations at these addresses: see find_written (ahead.h)
     std::vector<uint64_t> written;
     Dim3 cluster;                       // blocks a cluster, by axis; see cluster_of
+    std::shared_ptr<Native> native;     // stretches run by native code (native.h); null: none does
     class TouchWatch* watch = nullptr;  // of blocks that run beside others: hears which global memory they touch
 };
 

@@ -75,6 +75,8 @@ void check_options(const KernelAsked& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
         tell("note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
+    if (options.native != "on" && options.native != "off")
+        throw Failure(fmt::format("--native is on or off, not '{}'", options.native));
     if (options.functional && !options.trace.empty()) throw Failure("--trace is of a timed run: leave --functional out");
     if (options.trace.empty() && (!options.trace_cycles.empty() || options.trace_sm != 0))
         throw Failure("--trace-sm and --trace-cycles choose what a trace holds: name its file too, as in --trace F.json");
@@ -148,6 +150,7 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
         simt::LaunchOptions launch = model::functional_options(input.gpu, *input.program, input.config);
         launch.order = order_named(options.order);
         launch.seed = options.seed;
+        launch.native = options.native != "off";
         launch.print = print;
         launch.max_instructions = options.max_instructions;
         leakcheck = choose_checkers(options.check, launch);

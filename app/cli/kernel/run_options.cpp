@@ -130,7 +130,7 @@ static void refuse_second_file(const std::string& word) {
 static int run_program_asked(const Command& command, const KernelAsked& asked, ProgramAsked& program) {
     for (const char* name :
          {"--sample", "--whole", "--time-only", "--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order",
-          "--scheduler", "--registers", "--metrics", "--energy", "--what-if", "--trace-sm", "--trace-cycles"})
+          "--scheduler", "--native", "--registers", "--metrics", "--energy", "--what-if", "--trace-sm", "--trace-cycles"})
         if (command.given(name))
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
     for (std::string& option : program.build.more)
@@ -195,6 +195,9 @@ void add_run(const Command& app, int& status) {
                        "registers a thread, 1 to 255, or ptxas: as the ptxas of this machine says; default: what the "
                        "PTX states, else what its values need");
     command.add_flag("--functional", options->functional, "no timing, much faster");
+    command.add_option("--native", options->native,
+                       "functional runs: on: native code runs what runs often, where LLVM is installed, with the same "
+                       "results; off (default): all is interpreted");
     command.add_option(
         "--check", options->check,
         "all, strict (all, and a warning makes the exit status 1 too), none or a list of memcheck (bounds, alignment, use "

@@ -25,7 +25,8 @@ struct FunctionalRow {
     bool checked = false;
     const char* base = nullptr;  // the row that it is held against
     const char* ratio = nullptr;
-    size_t output = 2;  // its place among the parameters; no_output: none counts as unwritten
+    size_t output = 2;    // its place among the parameters; no_output: none counts as unwritten
+    bool native = false;  // by native code: the ratio says how many times as fast
 };
 
 // The first 128 rows of the product: a quarter of its blocks.
@@ -78,6 +79,25 @@ const FunctionalRow functional_rows[] = {
     {"functional/strided_gather_half", "the same, one lane in two active", [] { return gather_slice(every_second_lane); },
      false, "functional/strided_gather", "functional/cost_of_idle_lanes/strided_gather"},
     {"functional/divergent", "trip count differs by lane, 1 core", divergent_slice},
+    {"functional/shared_matmul_native", "512^3, 16x16 tiles, by native code, 1 core", [] { return shared_matmul_slice(); },
+     false, "functional/shared_matmul", "functional/gain_of_native_code/shared_matmul", no_output, true},
+    {"functional/shared_matmul_half_native", "the same, one lane in two active",
+     [] { return shared_matmul_slice(every_second_lane); }, false, "functional/shared_matmul_half",
+     "functional/gain_of_native_code/shared_matmul_half", no_output, true},
+    {"functional/naive_matmul_native", "256^3, by native code, 1 core", [] { return bench_matmul("matmul_naive_f32", 256); },
+     false, "functional/naive_matmul", "functional/gain_of_native_code/naive_matmul", no_output, true},
+    {"functional/naive_matmul_half_native", "the same, one lane in two active",
+     [] { return bench_matmul("matmul_naive_f32", 256, every_second_lane); }, false, "functional/naive_matmul_half",
+     "functional/gain_of_native_code/naive_matmul_half", no_output, true},
+    {"functional/strided_gather_native", "32 sectors a request, by native code, 1 core", [] { return gather_slice(); },
+     false, "functional/strided_gather", "functional/gain_of_native_code/strided_gather", no_output, true},
+    {"functional/gather_beside_writes_native", "the same, to the buffer that it reads, 1 core", gather_beside_writes, false,
+     "functional/gather_beside_writes", "functional/gain_of_native_code/gather_beside_writes", no_output, true},
+    {"functional/strided_gather_half_native", "the same, one lane in two active",
+     [] { return gather_slice(every_second_lane); }, false, "functional/strided_gather_half",
+     "functional/gain_of_native_code/strided_gather_half", no_output, true},
+    {"functional/divergent_native", "trip count differs by lane, by native code, 1 core", divergent_slice, false,
+     "functional/divergent", "functional/gain_of_native_code/divergent", no_output, true},
 };
 
 struct Slice {
@@ -87,7 +107,7 @@ struct Slice {
 };
 
 // The product's buffer counts as unwritten before a launch with the checkers, as --arg out:... does.
-Slice run_slice(BenchKernel& k, bool checked, size_t output) {
+Slice run_slice(BenchKernel& k, bool checked, size_t output, bool native) {
     uint64_t product = 0;
     if (checked && output != no_output) {
         std::memcpy(&product, k.config.parameters.data() + k.program->parameters.at(output).offset, sizeof product);
@@ -95,6 +115,7 @@ Slice run_slice(BenchKernel& k, bool checked, size_t output) {
     }
     simt::LaunchOptions options;
     options.racecheck = options.initcheck = checked;
+    options.native = native;
     const auto wall = std::chrono::steady_clock::now();
     const double begin = system::thread_seconds();
     const simt::LaunchResult result = simt::launch(*k.program, k.config, k.memory, options);
@@ -122,10 +143,12 @@ BenchRow rate_row(const FunctionalRow& row, const std::vector<Slice>& slices) {
 // Of an instruction's cost, so that programs that differ by some instructions can be held against one another.
 BenchRow ratio_row(const FunctionalRow& row, const std::vector<Slice>& slices, const std::vector<Slice>& base) {
     std::vector<double> ratios;
-    for (size_t i = 0; i < slices.size(); ++i)
+    for (size_t i = 0; i < std::min(slices.size(), base.size() - 1); ++i)
         ratios.push_back(2 * slices[i].cost() / (base[i].cost() + base[i + 1].cost()));
+    if (row.native)
+        for (double& ratio : ratios) ratio = 1 / ratio;
     std::sort(ratios.begin(), ratios.end());
-    BenchRow r{row.ratio, ratios[ratios.size() / 2], "times as long", ""};
+    BenchRow r{row.ratio, ratios[ratios.size() / 2], row.native ? "times as fast" : "times as long", ""};
     r.lowest = ratios.front();
     r.highest = ratios.back();
     r.slices = static_cast<int>(ratios.size());
@@ -138,13 +161,18 @@ BenchRow ratio_row(const FunctionalRow& row, const std::vector<Slice>& slices, c
 }  // namespace
 
 std::vector<BenchRow> functional_bench(std::string_view wanted) {
+    const auto is_base = [](const FunctionalRow& row) {
+        return std::any_of(std::begin(functional_rows), std::end(functional_rows),
+                           [&](const FunctionalRow& r) { return r.base && std::string_view(r.base) == row.name; });
+    };
+
     const auto asked = [&](const char* name) { return name && std::string_view(name).starts_with(wanted); };
     std::vector<const FunctionalRow*> runs;
     for (const FunctionalRow& row : functional_rows) {
-        const bool is_base = std::any_of(
+        const bool is_wanted_base = std::any_of(
             std::begin(functional_rows), std::end(functional_rows),
             [&](const FunctionalRow& r) { return r.base && std::string_view(r.base) == row.name && asked(r.ratio); });
-        if (asked(row.name) || asked(row.ratio) || is_base) runs.push_back(&row);
+        if (asked(row.name) || asked(row.ratio) || is_wanted_base) runs.push_back(&row);
     }
     if (runs.empty()) return {};
     std::vector<BenchKernel> kernels;
@@ -152,8 +180,8 @@ std::vector<BenchRow> functional_bench(std::string_view wanted) {
     std::map<std::string_view, std::vector<Slice>> slices;
     for (int round = -1; round <= bench_rounds; ++round)  // the first warms up; the last is for the bases alone
         for (size_t i = 0; i < runs.size(); ++i) {
-            if (round == bench_rounds && runs[i]->base) continue;
-            const Slice slice = run_slice(kernels[i], runs[i]->checked, runs[i]->output);
+            if (round == bench_rounds && runs[i]->base && !is_base(*runs[i])) continue;
+            const Slice slice = run_slice(kernels[i], runs[i]->checked, runs[i]->output, runs[i]->native);
             if (round >= 0) slices[runs[i]->name].push_back(slice);
         }
     std::vector<BenchRow> rows;

@@ -3,45 +3,20 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <utility>
 
 #include "core/model/launch/machine.h"
 #include "core/simt/execute/ahead.h"
+#include "core/simt/memory/kept.h"
 
 namespace lockstep::model {
 namespace {
 
 constexpr uint64_t registers_in_cache = uint64_t{1} << 20;  // less of them is not worth the packing
 
-// The contents of allocations as a launch found them: shared with the memory until it writes to them.
-class Kept {
-  public:
-    // False: it may write to any memory, or to the host's own, which cannot be kept.
-    bool keep(const simt::Grid& grid) {
-        if (grid.writes_anywhere) return false;
-        for (const uint64_t address : grid.written) {
-            const simt::Allocation* const allocation = grid.memory->find(address);
-            if (allocation == nullptr || allocation->contents.of_host()) return false;
-            contents_.emplace_back(address, allocation->contents);
-            bytes_ += allocation->bytes;
-        }
-        return true;
-    }
-    void put_back(simt::Memory& memory) const {
-        for (const auto& [address, contents] : contents_)
-            std::memcpy(memory.write(address, contents.size()), contents.data(), contents.size());
-    }
-    uint64_t bytes() const { return bytes_; }
-
-  private:
-    std::vector<std::pair<uint64_t, simt::Contents>> contents_;
-    uint64_t bytes_ = 0;
-};
-
 struct Packed {
     std::shared_ptr<const ptx::Packing> packing;  // null: the launch runs as it was decoded
-    Kept kept;
+    simt::Kept kept;
 };
 
 Packed packed(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config, simt::Memory& memory,

@@ -11,6 +11,7 @@
 #pragma once
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -166,6 +167,18 @@ struct RegistersFor {
     uint32_t registers = 0;  // 32-bit registers a thread
 };
 
+// What others keep of a program from launch to launch. A copy of the program begins with nothing.
+struct KeptBeside {
+    KeptBeside() = default;
+    KeptBeside(const KeptBeside&) {}
+    KeptBeside& operator=(const KeptBeside&) {
+        translated = translated_apart = nullptr;
+        return *this;
+    }
+    std::mutex mutex;
+    std::shared_ptr<void> translated, translated_apart;  // by core/simt/native
+};
+
 struct Program {
     std::string kernel;  // entry name as in PTX
     std::string name;    // the same as C++ has it: axpy for _Z4axpyfPKfPfi; see shown_name()
@@ -199,6 +212,7 @@ struct Program {
     std::string ptx;                               // the whole PTX text, for display
     std::string ptx_file;
     std::vector<TextRange> texts;  // one an instruction; empty ranges for the exit that the decoder adds
+    mutable KeptBeside beside;
 
     const std::string& shown_name() const { return name.empty() ? kernel : name; }  // for people
 };

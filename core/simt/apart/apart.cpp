@@ -7,6 +7,7 @@
 #include "core/simt/apart/touch_watch.h"
 #include "core/simt/driver.h"
 #include "core/simt/execute/ahead.h"
+#include "core/simt/native/native.h"
 
 namespace lockstep::simt {
 namespace {
@@ -159,6 +160,11 @@ ApartResult launch_apart(const ptx::Program& program, const ApartFacts& facts, c
     Apart apart{.config = config, .options = options, .blocks = config.grid.count()};
     apart.chunk = std::clamp<uint64_t>(apart.blocks / threads / 16, 1, 64);
     apart.next = threads * apart.chunk;
+    if (options.native) {
+        std::vector<bool> noted(ways.size());
+        for (size_t pc = 0; pc < ways.size(); ++pc) noted[pc] = ways[pc] != TouchWatch::unwatched;
+        grid.native = native_of(grid, &noted);
+    }
     std::vector<std::unique_ptr<TouchWatch>> watches;
     std::vector<Grid> grids(threads, grid);
     std::vector<Counts> counts(threads);
@@ -178,12 +184,14 @@ ApartResult launch_apart(const ptx::Program& program, const ApartFacts& facts, c
     const bool too_long = result.launch.warp_instructions > options.max_instructions;
     result.touched = !apart.given_up && TouchWatch::collide(*watched, watches);
     if (apart.given_up || too_long || result.touched) {
+        if (apart.given_up && grid.native) ++grid.native->undone;
         watched->put_back();
         return in_order(result.touched ? "its blocks touched the same bytes"
                                        : "one of its blocks waited, failed or was stopped");
     }
     if (options.progress) options.progress(1.0);
     result.threads = threads;
+    result.launch.native = grid.native != nullptr;
     return result;
 }
 

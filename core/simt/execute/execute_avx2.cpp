@@ -11,6 +11,7 @@
 #include "core/simt/execute/execute.h"
 #include "core/simt/execute/special.h"
 #include "core/simt/execute/warp_wide.h"
+#include "core/simt/native/native.h"
 #include "core/simt/paths/barrier.h"
 #include "core/simt/paths/paths.h"
 

@@ -13,13 +13,14 @@ namespace {
 // The loops that go by it, beside the full one below:
 #include "core/simt/execute/execute_ahead.h"
 #include "core/simt/execute/execute_common.h"
+#include "core/simt/execute/execute_native.h"
 #include "core/simt/execute/execute_turn.h"
 
 // Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
 template <bool Record, bool Checked>
 void execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions, WarpEvent& event) {
-    Shape shapes[shape_slots + 1];
-    const Machine m = machine_of(warp, shapes);
+    alignas(Shape) std::byte room[sizeof(Shape) * (shape_slots + 1)];  // none is looked at before it is known
+    const Machine m = machine_of(warp, reinterpret_cast<Shape*>(room));
     thread_local Access access;
     const Checks* checks = nullptr;
     [[maybe_unused]] std::optional<Checks> told;

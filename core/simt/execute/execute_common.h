@@ -3,6 +3,10 @@
 // where the path meets others, and where the turn is to look up: execute() does those. No include guard: compiled once for
 // each instruction set.
 
+inline bool is_common(Code code) {
+    return code <= Code::store_any || code == Code::branch || code == Code::nop;
+}
+
 struct Stretch {          // of one path
     uint32_t next, meet;  // where it runs, and its reconvergence point
     uint32_t active;      // its lanes
@@ -12,6 +16,7 @@ struct Stretch {          // of one path
     uint64_t idle = 0;       // lanes that the guard or the path kept out, summed over all instructions
     Fault* fault = nullptr;  // of the last instruction
     bool looks_up = false;   // the last instruction came to `meet`, took the last of `left` or faulted
+    bool at_loop = false;    // of a launch with native code: it went back to where a loop begins
 };
 
 // The instructions from `p` on that Prepared::straight counts, as far as none takes a closer look; the one behind them.
@@ -39,8 +44,9 @@ template <bool Checked, bool Whole>
     const Prepared* const meet = s.meet == ptx::no_pc ? nullptr : m.steps + s.meet;
     const uint32_t active = Whole ? full_mask : s.active;
     uint64_t left = s.left;
-    s.looks_up = false;
+    s.looks_up = s.at_loop = false;
     s.fault = nullptr;
+    const bool native = !Checked && m.grid.native != nullptr;
     for (;;) {
         if (Whole && p->straight > 1 && p->straight < left) {
             const Prepared* const first = p;
@@ -76,6 +82,13 @@ template <bool Checked, bool Whole>
                 const Way way = way_of(m, *p, active, mask);
                 if (way == Way::both) goto other;
                 if (way == Way::to_target) next = m.steps + p->target;
+                if (!Checked && native && next <= p && next != meet && left > 1) {
+                    if (mask != full_mask) s.idle += warp_size - static_cast<uint32_t>(__builtin_popcount(mask));
+                    --left;
+                    s.at_loop = true;
+                    p = next;
+                    goto other;
+                }
                 break;
             }
             case Code::nop:

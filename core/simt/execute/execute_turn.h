@@ -51,10 +51,16 @@ struct Turn {
     // The loop's short form, as far as it goes; true: its last instruction is `s`, and has to be looked up behind.
     [[gnu::always_inline]] bool run_stretch(Step& s) {
         Stretch stretch{.next = next, .meet = meet, .active = active, .left = limit - count};
-        if (active == full_mask)
-            run_common<Checked, true>(m, stretch, access, checks);
-        else
-            run_common<Checked, false>(m, stretch, access, checks);
+        do {
+            if (!Checked && m.grid.native && run_native(m, stretch)) {
+                stretch.at_loop = false;
+                if (stretch.looks_up || !is_common(m.steps[stretch.next].code)) break;
+            }
+            if (active == full_mask)
+                run_common<Checked, true>(m, stretch, access, checks);
+            else
+                run_common<Checked, false>(m, stretch, access, checks);
+        } while (!Checked && stretch.at_loop);
         const uint64_t ran = limit - count - stretch.left;
         count += ran;
         lanes += ran * warp_size - stretch.idle;

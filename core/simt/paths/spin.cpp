@@ -11,6 +11,7 @@
 #include "core/simt/check/faults.h"
 #include "core/simt/check/undefined.h"
 #include "core/simt/execute/call.h"
+#include "core/simt/native/native.h"
 #include "core/simt/paths/causes.h"
 #include "core/simt/paths/paths.h"
 
@@ -73,7 +74,20 @@ bool is_live_as_in_snapshot(const Warp& warp, const ptx::Packing& packing) {
     return true;
 }
 
+// The same of native code, which does not write what nobody reads.
+bool is_live_as_in_snapshot(const Warp& warp, const Native& native) {
+    const std::byte* const now = kernel_registers(warp);
+    const std::byte* const then = warp.watch.registers.data();
+    const std::vector<uint8_t>& lane_bytes = native.program.functions.front().lane_bytes;
+    for (const int32_t reg : native.live_in_front_of(warp.pc())) {
+        const size_t bytes = std::max<size_t>(4, size_t{lane_bytes[static_cast<size_t>(reg) / 64]} * warp_size);
+        if (std::memcmp(now + reg, then + reg, bytes) != 0) return false;
+    }
+    return true;
+}
+
 bool as_in_snapshot(const Warp& warp) {
+    if (const auto& native = warp.block->grid->native) return is_live_as_in_snapshot(warp, *native);
     if (const auto& packing = warp.block->grid->plan->packing) return is_live_as_in_snapshot(warp, *packing);
     const std::byte* to = warp.watch.registers.data();
     size_t left = warp.watch.registers.size();
@@ -269,6 +283,7 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
         ++watch.laps;
         if (!watch.changed && as_in_snapshot(warp)) {
             if (warp.block->grid->plan->packing) return make_fault(warp, pc, 0, "packed", "a warp may spin");
+            if (warp.block->grid->native) return make_fault(warp, pc, 0, "native", "a warp may spin");
             watch.loop = std::min(watch.steps - watch.taken_at, most_steps / 4);
             if (independent && warp.stack.size() > 1) return running_path_waits(warp, Why::spins);
             if (!watch.reads) return endless_loop(warp, pc, mask);
