@@ -2,10 +2,11 @@
 // and run there, warp by warp. The interpreter (execute/) stays the definition: whatever a translation does not cover is a
 // way out of it, at an instruction in front of which all that is read later stands in the warp's registers.
 //
-// A translation begins at one instruction (an entry), follows branches that all lanes take alike, loops too, and was made for
-// what the entry's registers looked like: which of them hold a ramp (one value and a distance from lane to lane), so that
-// addresses are computed once and not 32 times. Registers that nobody reads later are not written. So a launch that ends with
-// a fault, warns of shuffles or has warps that may spin is run again by the interpreter: see launch() in launch.cpp.
+// A translation begins at one instruction (an entry), follows branches that all lanes take alike, loops too, and was made
+// for what the entry's registers looked like: which of them hold a ramp (one value and a distance from lane to lane), so
+// that addresses are computed once and not 32 times. Registers that nobody reads later are not written. So a launch that
+// ends with a fault, warns of shuffles or has warps that may spin is run again by the interpreter: see launch() in
+// launch.cpp.
 #pragma once
 #include <atomic>
 #include <cstdint>
