@@ -20,7 +20,7 @@ struct KernelAsked {
     uint64_t seed = 1;
     uint32_t shared = 0;
     bool functional = false, energy = false;
-    std::string native = "off";  // functional runs: whether native code may run what runs often
+    std::string native = "off";                             // functional runs: whether native code may run what runs often
     bool sample = false, whole = false, time_only = false;  // sampled: asked for, forbidden; without all outputs
     uint32_t threads = 0;                                   // 0: one a core
     uint64_t max_instructions = 1'000'000'000;
