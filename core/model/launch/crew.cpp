@@ -4,7 +4,7 @@
 
 namespace lockstep::model {
 namespace {
-constexpr uint32_t looks_before_sleep = 1 << 14, looks_before_yield = 1 << 8;
+constexpr uint32_t looks_before_sleep = 1 << 14, looks_before_yield = 1 << 8, looks_between_yields = 1 << 6;
 constexpr uint32_t looks_before_begun = 1 << 7;  // of one who is awake and has nothing to do
 
 void pause() {
@@ -92,12 +92,16 @@ void Crew::work(Member& member) {
     while (!over_.load(std::memory_order_relaxed)) {
         if (take(sm)) {
             --idle_;
-            sms_[sm]->run_alone({&member.grid, &member.windows}, seats_[sm].end, &seats_[sm].at);
+            try {
+                sms_[sm]->run_alone({&member.grid, &member.windows}, seats_[sm].end, &seats_[sm].at);
+            } catch (...) {
+                seats_[sm].error = std::current_exception();
+            }
             seats_[sm].state.store(State::here, std::memory_order_release);
             ++idle_;
             looks = 0;
         } else if (++looks < looks_before_sleep) {
-            pause();
+            looks % looks_between_yields == 0 ? std::this_thread::yield() : pause();  // others may want the processor
         } else {
             const uint32_t rung = bell_.load();
             --idle_;

@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@ class Crew {
     bool is_away(uint32_t sm) const { return seats_[sm].state.load(std::memory_order_acquire) != State::here; }
     void take_back(uint32_t sm) {
         if (is_away(sm)) wait_for(sm);
+        if (seats_[sm].error) std::rethrow_exception(seats_[sm].error);
     }
     // A cycle before which the SM that is away meets no other, behind `known` unless it is back: waits for that.
     int64_t progress(uint32_t sm, int64_t known);
@@ -40,6 +42,7 @@ class Crew {
         std::atomic<State> state{State::here};
         int64_t end = 0;
         std::atomic<int64_t> at{0};
+        std::exception_ptr error;  // what it threw
     };
     struct alignas(64) Member {
         simt::Grid grid;

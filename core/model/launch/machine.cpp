@@ -277,7 +277,8 @@ void Machine::look_up() {
 void Machine::absorb(uint32_t i) {
     Sm& sm = *sms_[i];
     Sm::Tally& tally = sm.tally();
-    state_.issues += tally.issues;
+    // SMs that run alone may have issued more between them than the launch may.
+    state_.issues = std::min(state_.issues + tally.issues, state_.max_instructions);
     state_.thread_instructions += tally.thread_instructions;
     state_.blocks_done += tally.blocks_done;
     state_.last_cycle = std::max(state_.last_cycle, tally.last_cycle);
@@ -292,8 +293,6 @@ void Machine::absorb(uint32_t i) {
     tally = {.ended = std::move(tally.ended)};
     if (grid_.findings) simt::move_findings(grid_, *sm.findings());
     if (!sm.faulted() || SmQueue::key(sm.next(), i) >= fault_key_) return;
-    state_.issues =
-        std::min(state_.issues, state_.max_instructions);  // SMs that run alone may have issued more between them
     first_fault_ = sm.take_fault(state_.issues);
     faulted_at_ = sm.next();
     fault_key_ = SmQueue::key(faulted_at_, i);

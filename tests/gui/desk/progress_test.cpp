@@ -181,7 +181,7 @@ TEST_CASE("a lesson opens where it was left") {
     const auto file = folder.path / "progress.jsonl";
     std::ofstream(file) << R"({"lesson":"A02","event":"step","step":"One thread, one addition"})"
                         << "\n"
-                        << R"({"lesson":"A02","event":"prediction","predict":"whose","answer":"1","confidence":90,)"
+                        << R"({"lesson":"A02","event":"prediction","predict":"whose","sketch":[1.0],"confidence":90,)"
                         << R"("truth":1.0,"right":true})"
                         << "\n"
                         << R"({"lesson":"A02","event":"step","step":"Which thread is mine?"})"

@@ -241,11 +241,12 @@ TEST_CASE("beside a question in words the case before stands whole, and the step
     CHECK(desk.shows("Devices and layout"));
     CHECK(desk.shell.describe("mesh").find("rank 3") != std::string::npos);
     CHECK_FALSE(desk.shows("Learning curves"));
-    desk.given().chosen = 0;
-    desk.given().locked = true;
+    auto given = [&]() -> LessonState::Prediction& { return desk.session.lesson.predictions.at(1).at(0); };
+    given().chosen = 0;
+    given().locked = true;
     desk.session.post(ask::LockPrediction{0});
     desk.settle();
-    REQUIRE(desk.given().truth);
+    REQUIRE(given().truth);
     CHECK_FALSE(shows_case_before(desk.session.lesson));
     CHECK_FALSE(desk.shows("Devices and layout"));
     CHECK(desk.session.snapshot()->training.curves.size() == 2);
