@@ -252,22 +252,23 @@ TEST_CASE("beside a question in words the case before stands whole, and the step
     CHECK(desk.session.snapshot()->training.curves.size() == 2);
 }
 
-TEST_CASE(
-    "the case before has its room to itself, and nobody tries out with it what is asked: its chips come with the answer") {
-    SketchDesk desk("C06", 1, "dark");
-    for (const auto& [width, height] : {std::pair{1280.f, 720.f}, {1600.f, 1000.f}}) {
-        desk.size(width, height, 1);
-        desk.frames(4);
-        CHECK(shows_case_before(desk.session.lesson));
-        CHECK(desk.shows("stage 3"));
-        CHECK_FALSE(desk.shows("PipeDream"));
+TEST_CASE("the case before has its room to itself, and its chips come with the answer") {
+    {
+        SketchDesk desk("C06", 1, "dark");
+        for (const auto& [width, height] : {std::pair{1280.f, 720.f}, {1600.f, 1000.f}}) {
+            desk.size(width, height, 1);
+            desk.frames(4);
+            CHECK(shows_case_before(desk.session.lesson));
+            CHECK(desk.shows("stage 3"));
+            CHECK_FALSE(desk.shows("PipeDream"));
+        }
+        desk.given().sketch.values.back() = 27;
+        desk.given().locked = true;
+        desk.session.post(ask::LockPrediction{0});
+        desk.settle();
+        CHECK(desk.shows("GPipe: eight"));
+        CHECK(desk.shows("PipeDream"));
     }
-    desk.given().sketch.values.back() = 27;
-    desk.given().locked = true;
-    desk.session.post(ask::LockPrediction{0});
-    desk.settle();
-    CHECK(desk.shows("GPipe: eight"));
-    CHECK(desk.shows("PipeDream"));
     SketchDesk walls("C12", 3, "dark");  // a ring over four nodes; what is asked is how long another way takes
     walls.size(1600, 1000, 1);
     walls.frames(4);

@@ -73,7 +73,8 @@ void draw_rungs(Ui& ui, const std::vector<Rung>& rungs, const Rect& r) {
     for (size_t i = 0; i < rungs.size(); ++i) {
         const Rung& rung = rungs[i];
         const float y = plot.y + pitch * static_cast<float>(i), middle = y + pitch / 2;
-        ui.text(r.x, middle + 5, fmt::format("{}  {}", i + 1, rung.name), {.size = 14, .weight = 600, .width = names - 8});
+        ui.text(r.x, middle + 5, fmt::format("{}  {}", i + 1, rung.name),
+                {.size = std::min(14.0f, 0.75f * pitch), .weight = 600, .width = names - 8});
         if (rung.lines > 0) {
             float x = r.x + names;
             if (wide) {
