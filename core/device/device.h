@@ -6,6 +6,7 @@
 #include <memory>
 #include <source_location>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,8 +14,17 @@
 
 #include "core/base/dtype.h"
 #include "core/base/result.h"
-#include "core/model/launch/launch.h"
-#include "core/simt/memory/texture.h"
+#include "core/simt/dim3.h"
+
+namespace lockstep::model {
+struct KernelRun;
+}
+namespace lockstep::ptx {
+struct Program;
+}
+namespace lockstep::simt {
+struct Texture;
+}
 
 namespace lockstep::device {
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/nearest.h"
+#include "core/model/gpus/gpu_spec.h"
 
 namespace lockstep::device {
 

@@ -4,6 +4,10 @@
 
 #include "core/device/device.h"
 
+namespace lockstep::model {
+struct GpuSpec;
+}
+
 namespace lockstep::device {
 
 std::unique_ptr<Device> make_host(const DeviceOptions& options);

@@ -11,15 +11,10 @@
 
 #include "core/base/result.h"
 #include "core/ptx/decode/program.h"
+#include "core/simt/dim3.h"
 #include "core/simt/memory/memory.h"
 
 namespace lockstep::simt {
-
-struct Dim3 {
-    uint32_t x = 1, y = 1, z = 1;
-    uint64_t count() const { return uint64_t{x} * y * z; }
-    bool operator==(const Dim3&) const = default;
-};
 
 class DeviceRuntime;
 class Native;

@@ -1,6 +1,7 @@
 // Who measures which part, for measure.cpp. Each asks SiliconRun::row for every row by name.
 #pragma once
 #include "app/silicon/silicon.h"
+#include "core/ptx/opcodes/opcode.h"
 
 namespace lockstep::device {
 

@@ -8,6 +8,7 @@
 
 #include "core/device/device.h"
 #include "core/ptx/opcodes/opcode.h"
+#include "core/simt/memory/texture.h"
 
 namespace lockstep::device {
 

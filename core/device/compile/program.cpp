@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/missing_file.h"
@@ -548,7 +549,7 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
     {
         std::vector<std::jthread> threads;
         for (size_t k = 1; k < all.size(); ++k) {
-            if (threads.size() >= std::max(1u, std::thread::hardware_concurrency()) - 1) threads.clear();
+            if (threads.size() >= cores() - 1) threads.clear();
             threads.emplace_back(compile_one, std::ref(all[k]));
         }
         if (!all.empty()) compile_one(all.front());

@@ -9,6 +9,7 @@
 
 #include "core/device/cuda/cuda_driver.h"
 #include "core/device/device.h"
+#include "core/simt/memory/texture.h"
 
 namespace lockstep::device {
 

@@ -10,7 +10,6 @@
 #include "core/base/result.h"
 #include "core/device/device.h"
 #include "core/device/kernels/kernel.h"
-#include "core/ptx/decode/program.h"
 
 namespace lockstep::device {
 
