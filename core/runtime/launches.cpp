@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/cores.h"
 #include "core/base/tell.h"
 #include "core/model/advice/verdict.h"
 #include "core/model/metrics/bound.h"
@@ -138,6 +139,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     options.initcheck = settings_.initcheck;
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
+    options.threads = settings_.threads;
     options.print = print_of_kernel;
     options.device_runtime = device_runtime_;
     ProgressLine line(program.shown_name(), settings_.progress);
@@ -184,8 +186,7 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
     Apart& apart = apart_of(program);
-    static const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());  // to ask costs a file read
-    const uint32_t threads = settings_.threads > 0 ? settings_.threads : cores;
+    const uint32_t threads = settings_.threads > 0 ? settings_.threads : cores();
     const simt::ApartResult ran =
         simt::launch_apart(program, *apart.facts, config, memory_, options, apart.touched ? 1 : threads);
     apart.touched |= ran.touched;

@@ -9,6 +9,7 @@
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/system/system.h"
 #include "lessons/player/challenge/challenge.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
@@ -242,6 +243,7 @@ class Comparer {
     std::optional<Diagnostic> run_reference(const std::string& launch, const LaunchShape& shape,
                                             const std::vector<KernelArgument>& arguments) const {
         if (known.outputs.contains(launch)) return std::nullopt;
+        const TimeForAll::Piece for_all(known.time);
         Result<Outcome> wanted = run_once(reference, exercise, shape, arguments, options);
         if (!wanted) return wanted.error();
         if (wanted.value().fault)
@@ -312,6 +314,7 @@ Result<ExerciseReport> judge_kernel(const Lesson& lesson, const Exercise& exerci
     ExerciseRuns runs([&](const std::string& run) -> Result<SceneResult> {
         if (run.empty()) return timed_run(lesson, exercise, kernel, shapes.front(), fillings.front(), options, source);
         if (const auto found = known.runs.find(run); found != known.runs.end()) return found->second;
+        const TimeForAll::Piece for_all(known.time);
         const Result<Program> program = program_of(run);
         if (!program) return program.error();
         Result<SceneResult> made =
@@ -349,6 +352,7 @@ Result<ExerciseReport> judge_text(const Lesson& lesson, const Exercise& exercise
 // Which clauses the starter holds; empty where it cannot be judged.
 std::vector<bool> held_by_starter(const Lesson& lesson, const Exercise& exercise, const RunOptions& options,
                                   bool compiled_here, Yardstick& known) {
+    const TimeForAll::Piece for_all(known.time);
     RunOptions own = options;
     own.submission.reset();
     const bool kernel = std::filesystem::path(exercise.file).extension() == ".cu";
@@ -433,6 +437,21 @@ Result<ExerciseReport> with_medal(const Lesson& lesson, const Exercise& exercise
 }
 
 }  // namespace
+
+TimeForAll::Piece::Piece(TimeForAll& of) : of_(of), outermost_(of.since_ < 0) {
+    if (outermost_) of_.since_ = system::process_seconds();
+}
+
+TimeForAll::Piece::~Piece() {
+    if (!outermost_) return;
+    of_.spent_ = of_.spent_ + std::max(0.0, system::process_seconds() - of_.since_);
+    of_.since_ = -1;
+}
+
+double TimeForAll::seconds() const {
+    const double since = since_;
+    return spent_ + (since < 0 ? 0 : std::max(0.0, system::process_seconds() - since));
+}
 
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
                                       const RunOptions& options, const std::string& source, bool compiled_here,

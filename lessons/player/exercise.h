@@ -12,6 +12,7 @@
 // @run:starter of those. `inputs=`: "random:5, edges": five seeded random fillings; edges adds zeros, a ramp and extreme
 // values.
 #pragma once
+#include <atomic>
 #include <map>
 
 #include "core/scene/run.h"
@@ -39,6 +40,27 @@ struct ExerciseReport {
     std::vector<std::string> lines;           // the report, ready to print
 };
 
+// Processor time of this process that goes into what is worked out once for all, and is no submission's own. Whoever times
+// the submission asks on another thread.
+class TimeForAll {
+  public:
+    double seconds() const;
+    class Piece {  // what is done while it lives is for all; one inside of another counts once
+      public:
+        explicit Piece(TimeForAll& of);
+        ~Piece();
+        Piece(const Piece&) = delete;
+        Piece& operator=(const Piece&) = delete;
+
+      private:
+        TimeForAll& of_;
+        const bool outermost_;
+    };
+
+  private:
+    std::atomic<double> spent_{0}, since_{-1};  // since: of the piece under way, by system::process_seconds
+};
+
 // What every submission to one exercise is held against, worked out when it is first needed. Of one lesson, one exercise and
 // one compiler, for one thread at a time.
 struct Yardstick {
@@ -47,6 +69,7 @@ struct Yardstick {
     std::map<std::string, scene::SceneResult> runs;                       // of kernels: "reference", "starter"
     std::map<std::string, std::shared_ptr<const ptx::Program>> programs;  // the same
     std::optional<MedalLimits> medals;                                    // of the lesson's challenge
+    TimeForAll time;                                                      // that all of this took
 };
 
 // Judges a decoded kernel; `source` is its CUDA text, for views. A Diagnostic is a mistake in the lesson, not in the

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/files.h"
+#include "core/system/system.h"
 #include "lessons/player/check.h"
 #include "tests/catch.h"
 
@@ -75,6 +76,31 @@ TEST_CASE("the solution earns bronze, the better file gold, and a starter nothin
     CHECK(limits.of(limits.silver) == Medal::silver);
     CHECK(limits.of(limits.bronze + 1) == Medal::none);
     CHECK(limits.of(0.0 / 0.0) == Medal::none);
+}
+
+TEST_CASE("what every submission is held against is worked out once, in a time of its own that none of them has to pay") {
+    const Lesson lesson = lesson_named("A08").value();
+    const Exercise& exercise = exercise_of(lesson);
+    Yardstick known;
+    const auto program = scene::load_kernel(lesson.folder, "solution/" + exercise.file, exercise.kernel);
+    const auto judge = [&] {
+        CHECK(check_exercise(lesson, exercise, program.value(), {}, "", false, &known).value().passed);
+    };
+    const double before = system::process_seconds();
+    CHECK(known.time.seconds() == 0);
+    judge();
+    const double once = known.time.seconds();
+    CHECK(once > 0);
+    CHECK(once < system::process_seconds() - before);
+    judge();
+    CHECK(known.time.seconds() == once);
+    {
+        const TimeForAll::Piece outer(known.time);
+        const TimeForAll::Piece inner(known.time);  // counts once, and while it lasts
+        judge();
+        CHECK(known.time.seconds() > once);
+    }
+    CHECK(known.time.seconds() - once < system::process_seconds() - before);
 }
 
 TEST_CASE("a plan's challenge keeps every clause: one that is faster but does not fit has no medal") {

@@ -20,6 +20,7 @@
 #include "app/cli/long_work.h"
 #include "app/silicon/measured.h"
 #include "core/api/report.h"
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/gpus/refusals.h"
@@ -175,7 +176,7 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
             launch.checkpoint_bytes = model::Replay::default_bytes;
         }
         if (is_sampled(options, input, memory)) {
-            const uint32_t threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+            const uint32_t threads = options.threads != 0 ? options.threads : cores();
             const bool asked = options.sample || options.time_only;
             model::SampledResult sampled =
                 model::sampled_launch(input.gpu, *input.program, input.config, memory, launch,

@@ -77,7 +77,7 @@ system::Sandbox sandbox_for(const fs::path& path, const GradeAsked& asked) {
     box.arguments.insert(box.arguments.end(), sources.begin(), sources.end());
     box.arguments.insert(box.arguments.end(),
                          {"--gpu", test.gpu, "--check", test.check, "--report", "none", "--json", "/tmp/report.json",
-                          "--compile-seconds", fmt::format("{}", asked.max_seconds)});
+                          "--threads", "1", "--compile-seconds", fmt::format("{}", asked.max_seconds)});
     if (!asked.compiler.empty()) box.arguments.insert(box.arguments.end(), {"--compiler", asked.compiler});
     box.arguments.push_back("--");
     box.arguments.insert(box.arguments.end(), test.arguments.begin(), test.arguments.end());

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "app/cli/lesson/grade.h"
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/base/units.h"
 #include "core/model/gpus/gpu_file.h"
@@ -129,7 +130,10 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
     std::mutex mutex;
     size_t done = 0;
     const HandedInWanted files{wanted.exercises()};
+    const size_t jobs = std::min<size_t>(submissions.size(), asked.jobs > 0 ? static_cast<size_t>(asked.jobs) : cores());
+    const unsigned share = cores() / std::max(1u, static_cast<unsigned>(jobs));
     const auto work = [&] {
+        const ShareOfCores mine(share);
         for (size_t at = next++; at < submissions.size() && !asked.stopped(); at = next++) {
             const HandedIn& submission = submissions[at];
             std::vector<Answer> answers;
@@ -154,8 +158,6 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
         }
     };
     {
-        const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-        const size_t jobs = std::min(submissions.size(), asked.jobs > 0 ? static_cast<size_t>(asked.jobs) : cores);
         std::vector<std::jthread> threads;
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
         work();

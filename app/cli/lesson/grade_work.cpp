@@ -14,6 +14,7 @@
 
 #include "app/cli/lesson/grade.h"
 #include "app/cli/lesson/grade_task.h"
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/system/system.h"
@@ -28,14 +29,16 @@ using nlohmann::json;
 constexpr double wall_for_processor = 10;  // a busy computer is nobody's wrong answer
 constexpr size_t most_in_a_task = 24;
 
-// Asks to stop when this process has used so many seconds of processor time, or ten times as many have passed.
+// Asks to stop when this process has used so many seconds of processor time, but for what is of use to all, or ten times as
+// many have passed.
 class ProcessorLimit {
   public:
-    explicit ProcessorLimit(double seconds) : seconds_(seconds), begin_(system::process_seconds()) {
+    ProcessorLimit(double seconds, const lessons::TimeForAll& for_all)
+        : seconds_(seconds), for_all_(for_all), begin_(system::process_seconds() - for_all.seconds()) {
         timer_ = std::jthread([this](const std::stop_token& done) { watch(done); });
     }
     std::stop_token token() const { return source_.get_token(); }
-    double used() const { return system::process_seconds() - begin_; }
+    double used() const { return system::process_seconds() - for_all_.seconds() - begin_; }
     // Why it asked to; empty: it has not.
     std::string ran_out() const {
         if (used() >= seconds_)
@@ -58,7 +61,9 @@ class ProcessorLimit {
         }
     }
 
-    double seconds_, begin_;
+    double seconds_;
+    const lessons::TimeForAll& for_all_;
+    double begin_;
     std::stop_source source_;
     std::jthread timer_;
 };
@@ -146,7 +151,7 @@ Graded judge_answer(const lessons::Lesson& lesson, const lessons::Exercise& exer
     graded.note = item.note;
     graded.report.of_points = exercise.points;
     if (fs::path(exercise.file).extension() == ".cu") graded.compiler = device::compiler_version(item.compiler);
-    ProcessorLimit limit(item.max_seconds);
+    ProcessorLimit limit(item.max_seconds, known.time);
     try {
         const Result<std::string> text = text_of_answer(item);
         if (!text) {
@@ -202,6 +207,7 @@ const lessons::Exercise* exercise_named(const lessons::Lesson& lesson, const std
 
 // words: the lesson's folder, a file with the list of items.
 void judge_list(const std::vector<std::string>& words, const system::SayLine& say) {
+    const ShareOfCores mine(1);  // others are judged beside it, and what is allowed is processor time
     const lessons::Lesson lesson = lessons::load_lesson(words.at(0)).value();
     std::map<std::string, lessons::Yardstick> known;
     std::optional<lessons::ExamKey> key;  // of an exam: worked out once for all
@@ -226,9 +232,8 @@ class Grader {
         for (size_t i = 0; i < submissions.size(); ++i) prepare(exercises, submissions[i], i);
         for (size_t i = 0; i < graded_.size(); ++i)
             if (left_[i] == 0) finished(i);
-        const size_t cores = std::max(1u, std::thread::hardware_concurrency());
         const size_t jobs =
-            std::min(asked_.jobs > 0 ? static_cast<size_t>(asked_.jobs) : cores, std::max<size_t>(1, items_.size()));
+            std::min(asked_.jobs > 0 ? static_cast<size_t>(asked_.jobs) : cores(), std::max<size_t>(1, items_.size()));
         share_ = std::clamp<size_t>(items_.size() / (4 * jobs), 1, most_in_a_task);
         std::vector<std::jthread> threads;  // a task ends with the thread that waits for it
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back([this] { work(); });

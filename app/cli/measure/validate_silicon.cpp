@@ -11,6 +11,7 @@
 #include "app/cli/measure/silicon.h"
 #include "app/silicon/compare/compare.h"
 #include "app/silicon/measured.h"
+#include "core/base/cores.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 
@@ -120,8 +121,7 @@ bool validate_silicon(const SiliconChoice& choice) {
 
     device::SiliconCache cache(choice.again ? std::filesystem::path() : device::silicon_cache_file());
     device::CompareOptions options;
-    options.threads =
-        choice.threads > 0 ? choice.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    options.threads = choice.threads > 0 ? choice.threads : static_cast<int>(cores());
     if (!choice.again) options.cache = &cache;
     const auto begin = std::chrono::steady_clock::now();
     options.finished = [&](std::string_view name, size_t done, size_t of) {

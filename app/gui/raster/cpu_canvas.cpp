@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/base/cores.h"
+
 namespace lockstep::gui {
 
 namespace {
 constexpr uint64_t atlas_id = 1;
 
 int threads_here() {
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
+    return static_cast<int>(std::clamp(cores(), 1u, 4u));
 }
 }  // namespace
 

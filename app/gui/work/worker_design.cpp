@@ -11,6 +11,7 @@
 #include "app/gui/desk/puzzle_medals.h"
 #include "app/gui/work/watchdog.h"
 #include "app/gui/work/worker.h"
+#include "core/base/cores.h"
 
 namespace lockstep::gui {
 namespace {
@@ -357,9 +358,14 @@ void Session::Worker::find_next() {
                 ++done;
             }
         };
-        const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+        const size_t at_once = std::min<size_t>(cores(), changes.size());
+        const unsigned share = cores() / std::max(1u, static_cast<unsigned>(at_once));
         std::vector<std::jthread> threads;
-        for (size_t k = 0; k < std::min(cores, changes.size()); ++k) threads.emplace_back(work);
+        for (size_t k = 0; k < at_once; ++k)
+            threads.emplace_back([&, share] {
+                const ShareOfCores mine(share);
+                work();
+            });
         size_t told = changes.size();
         while (done < changes.size() && !stop.stop_requested()) {
             if (const size_t now = done; now != told)

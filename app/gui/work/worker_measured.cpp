@@ -7,6 +7,7 @@
 #include "app/gui/work/worker.h"
 #include "app/silicon/compare/compare.h"
 #include "app/silicon/measured.h"
+#include "core/base/cores.h"
 
 namespace lockstep::gui {
 
@@ -27,7 +28,7 @@ void Session::Worker::run_measured(bool run, const std::string& beginning) {
     busy("running the measured kernels on the model", 0);
     device::CompareOptions wanted;
     wanted.cache = &cache;
-    wanted.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    wanted.threads = static_cast<int>(cores());
     wanted.stop = job_token();
     // Called on other threads, one at a time, while this one waits for them.
     wanted.finished = [&](std::string_view name, size_t done, size_t of) {

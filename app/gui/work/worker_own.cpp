@@ -13,6 +13,7 @@
 
 #include "app/gui/work/own_job.h"
 #include "app/gui/work/worker.h"
+#include "core/base/cores.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
@@ -470,9 +471,7 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
         timed.machine = true;
         timed.checkpoint_bytes = most_checkpoint_bytes;
         if (model::is_long(run.gpu, *run.program, run.config, memory, timed_budget))
-            run.result = model::sampled_launch(run.gpu, *run.program, run.config, memory, timed,
-                                               {.threads = std::max(1u, std::thread::hardware_concurrency())})
-                             .timed;
+            run.result = model::sampled_launch(run.gpu, *run.program, run.config, memory, timed, {.threads = cores()}).timed;
         else
             run.result = model::launch(run.gpu, *run.program, run.config, memory, timed);
     } else {

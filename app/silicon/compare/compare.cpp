@@ -15,6 +15,7 @@
 
 #include "app/silicon/measure/parts.h"
 #include "app/silicon/measured.h"
+#include "core/base/cores.h"
 #include "core/device/devices.h"
 #include "core/device/kernels/thread_pool.h"
 #include "core/validate/probe.h"
@@ -114,7 +115,9 @@ SiliconReport compare_silicon(const SiliconFile& file, const model::GpuSpec& row
     size_t done = 0;
     std::mutex telling;
     ThreadPool pool(std::max(1, options.threads));
+    const unsigned share = cores() / static_cast<unsigned>(std::max(1, options.threads));
     pool.run(static_cast<int>(rows.size()), [&](int part) {
+        const ShareOfCores mine(share);
         SiliconRow& row = report.rows[order[static_cast<size_t>(part)]];
         row.modelled = modelled_cycles(gpu, *rows[order[static_cast<size_t>(part)]], options);
         const std::lock_guard lock(telling);

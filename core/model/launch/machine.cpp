@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/cores.h"
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/checkpoint.h"
 #include "core/model/metrics/metrics.h"
@@ -241,8 +242,7 @@ void Machine::put_by() {
 // itself: not where the system is called, every access is followed, or blocks see one another's shared memory.
 void Machine::call_crew() {
     crew_due_ = never_due;
-    static const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());  // to ask costs a file read
-    const uint32_t threads = options_.threads != 0 ? options_.threads : cores;
+    const uint32_t threads = options_.threads != 0 ? options_.threads : cores();
     const auto calls = [](const ptx::DecodedInstruction& in) { return in.kind == ptx::Kind::system; };
     if (threads < 2 || sms_.size() < 2 || state_.cluster_blocks > 1 || grid_.checker || memory_.log() != nullptr ||
         std::any_of(program_.instructions.begin(), program_.instructions.end(), calls))

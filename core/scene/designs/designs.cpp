@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/cores.h"
 #include "core/base/nearest.h"
 #include "core/model/gpus/area.h"
 #include "core/model/gpus/gpu_fields.h"
@@ -154,7 +155,8 @@ Sweep run_sweep(const model::GpuSpec& base, const std::vector<Vary>& varied, con
     std::atomic<size_t> next = 0, done = 0;
     std::mutex mutex;
     std::condition_variable changed;
-    const auto work = [&] {
+    const auto work = [&](unsigned share) {
+        const ShareOfCores mine(share);
         for (size_t at = next++; at < designs.size() && !options.stop.stop_requested(); at = next++) {
             designs[at] = design_number(base, varied, at, same, options.stop);
             ++done;
@@ -162,13 +164,13 @@ Sweep run_sweep(const model::GpuSpec& base, const std::vector<Vary>& varied, con
         const std::lock_guard lock(mutex);
         changed.notify_all();
     };
-    const unsigned cores =
-        std::max(1u, options.threads > 0 ? static_cast<unsigned>(options.threads) : std::thread::hardware_concurrency());
-    std::atomic<size_t> running = std::min<size_t>(cores, designs.size());
+    const unsigned at_once = options.threads > 0 ? static_cast<unsigned>(options.threads) : cores();
+    std::atomic<size_t> running = std::min<size_t>(at_once, designs.size());
+    const unsigned share = cores() / std::max(1u, static_cast<unsigned>(running));
     std::vector<std::jthread> threads;
     for (size_t k = running; k > 0; --k)
-        threads.emplace_back([&] {
-            work();
+        threads.emplace_back([&, share] {
+            work(share);
             --running;
         });
     while (running > 0) {

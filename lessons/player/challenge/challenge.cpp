@@ -150,6 +150,7 @@ Result<MedalLimits> medal_limits(const Lesson& lesson, const RunOptions& options
 Result<MedalWon> medal_of(const Lesson& lesson, const ExerciseReport& passed, const JudgeAtSize& judge,
                           const RunOptions& options, bool compiled_here, Yardstick& known) {
     if (!known.medals) {
+        const TimeForAll::Piece for_all(known.time);
         Result<MedalLimits> limits = medal_limits(lesson, options, compiled_here);
         if (!limits) return limits.error();
         known.medals = std::move(limits.value());
