@@ -124,6 +124,11 @@ class OwnersView final : public View {
         float gap = 0, moved_gap = 0, spare = 0;
     };
 
+    // In cells: its columns, and of summands, which stand side by side, half as much again.
+    static int64_t cells_across(const OwnedMatrix& matrix) {
+        return std::max<int64_t>(5, matrix.summands ? matrix.columns + matrix.columns / 2 + 2 : matrix.columns);
+    }
+
     static Places place(const OwnedChain& chain, size_t columns, const Rect& r) {
         Places it;
         it.names = 58;
@@ -133,7 +138,7 @@ class OwnersView final : public View {
         for (size_t i = 0; i < columns; ++i) {
             const OwnedColumn& column = chain.columns[i];
             if (i > 0) gaps += column.moved ? it.moved_gap : it.gap;
-            wide += std::max<int64_t>(column.matrix.columns, 5);
+            wide += cells_across(column.matrix);
             tall = std::max(tall, column.matrix.rows);
         }
         const float head = 42;
@@ -153,7 +158,7 @@ class OwnersView final : public View {
             const OwnedColumn& column = chain.columns[i];
             if (i > 0) x += (column.moved ? it.moved_gap : it.gap) + it.spare;
             it.x.push_back(x);
-            it.w.push_back(it.cell * static_cast<float>(std::max<int64_t>(column.matrix.columns, 5)));
+            it.w.push_back(it.cell * static_cast<float>(cells_across(column.matrix)));
             x += it.w.back();
         }
         return it;
@@ -165,30 +170,41 @@ class OwnersView final : public View {
                 across * static_cast<float>(part.columns.count), down * static_cast<float>(part.rows.count)};
     }
 
+    // Whole-size summands side by side, each once however many ranks hold it; where they are cut, a line a part.
+    static void draw_summands(Ui& ui, const OwnedMatrix& matrix, int picked, float x, float w, float middle, float largest,
+                              float sheet) {
+        const std::vector<int> ranks = matrix.first_holders();
+        const int places = matrix.places(), shown = std::min(static_cast<int>(ranks.size()), 8);
+        const int across = places > 1   ? std::max(1, static_cast<int>(ranks.size()) / places)
+                           : shown <= 2 ? shown
+                                        : (shown + 1) / 2;
+        const int down = (shown + across - 1) / across;
+        const float pitch_x = w / static_cast<float>(across), pitch_y = std::min(sheet, w) / static_cast<float>(down);
+        const float side = std::min(std::min(pitch_x - 12, pitch_y - 8), largest);
+        if (side < 6) return;
+        for (int i = 0; i < shown; ++i) {
+            const int rank = ranks[static_cast<size_t>(i)];
+            const Rect box{
+                x + pitch_x * static_cast<float>(i % across) + (pitch_x - 12 - side) / 2,
+                middle + pitch_y * (static_cast<float>(i / across) - static_cast<float>(down) / 2) + (pitch_y - side) / 2,
+                side, side};
+            fill_of_rank(ui, box, rank);
+            std::string who = matrix.holders(rank);
+            if (ui.text_width(who, {.size = 12, .weight = 700, .mono = true}) + 4 > side) who = std::to_string(rank);
+            if (side > 16) write_on_rank(ui, box.x + side / 2, box.y + side / 2 + 4.5f, who, rank);
+            if (i + 1 < shown && (places == 1 || i % across + 1 < across))
+                ui.text(box.right() + 6, box.y + side / 2 + 5, "+", {.size = 14, .align = Align::center, .weight = 600});
+            if (rank == matrix.owner[static_cast<size_t>(picked)]) ui.outline(box);
+        }
+    }
+
     // A matrix in its owners' colours; summands of it stand on each other, smaller.
     static void draw_sheet(Ui& ui, const OwnedMatrix& matrix, int ranks, int picked, float x, float w, float cell,
                            float middle, float sheet) {
         const Theme& theme = *ui.theme;
         const float width = cell * static_cast<float>(matrix.columns), height = cell * static_cast<float>(matrix.rows);
         const float left = x + (w - width) / 2, top = middle - height / 2;
-        if (matrix.summands) {
-            const int shown = std::min(ranks, 8), across = shown <= 2 ? shown : (shown + 1) / 2, down = shown <= 2 ? 1 : 2;
-            const float pitch_x = w / static_cast<float>(across), pitch_y = std::min(sheet, w) / static_cast<float>(down);
-            const float side = std::min(std::min(pitch_x - 12, pitch_y - 8), std::min(width, height));
-            if (side < 6) return;
-            for (int rank = 0; rank < shown; ++rank) {
-                const Rect box{x + pitch_x * static_cast<float>(rank % across) + (pitch_x - 12 - side) / 2,
-                               middle + pitch_y * (static_cast<float>(rank / across) - static_cast<float>(down) / 2) +
-                                   (pitch_y - side) / 2,
-                               side, side};
-                fill_of_rank(ui, box, rank);
-                if (side > 16) write_on_rank(ui, box.x + side / 2, box.y + side / 2 + 4.5f, std::to_string(rank), rank);
-                if (rank + 1 < shown)
-                    ui.text(box.right() + 6, box.y + side / 2 + 5, "+", {.size = 14, .align = Align::center, .weight = 600});
-                if (rank == picked) ui.outline(box);
-            }
-            return;
-        }
+        if (matrix.summands) return draw_summands(ui, matrix, picked, x, w, middle, std::min(width, height), sheet);
         if (matrix.everywhere()) {
             ui.rect({left, top, width, height}, data::grey);
             grid(ui, {left, top, width, height}, cell);
@@ -223,10 +239,10 @@ class OwnersView final : public View {
         if (matrix.everywhere())
             ui.rect(box, data::grey);
         else
-            fill_of_rank(ui, box, matrix.summands ? rank : matrix.owner[static_cast<size_t>(rank)]);
+            fill_of_rank(ui, box, matrix.owner[static_cast<size_t>(rank)]);
         std::string words = matrix.summands ? "+" : matrix.everywhere() ? "all" : part_words(matrix, rank);
         if (words.find(',') == std::string::npos) words = words.substr(words.find(' ') + 1);  // "4-7"
-        const int look = matrix.everywhere() ? 7 : matrix.summands ? rank : matrix.owner[static_cast<size_t>(rank)];
+        const int look = matrix.everywhere() ? 7 : matrix.owner[static_cast<size_t>(rank)];
         if (lane.h >= 24 && box.h >= 15 && ui.text_width(words, {.size = 12, .weight = 700, .mono = true}) + 6 < box.w)
             write_on_rank(ui, box.x + box.w / 2, box.y + box.h / 2 + 4.5f, words, look);
         if (ui.hovered({left - 2, lane.y, width + 4, lane.h}))

@@ -18,6 +18,15 @@ bool has_summands(const parallel::LaidOut& matrix) {
     return std::find(along.begin(), along.end(), parallel::partial()) != along.end();
 }
 
+// Ranks hold the same summand where they stand at the same place of every axis along which summands are added.
+bool same_summand(const parallel::Mesh& mesh, const parallel::Layout& layout, size_t one, size_t other) {
+    for (size_t axis = 0; axis < layout.along.size(); ++axis)
+        if (layout.along[axis] == parallel::partial() && mesh.coordinate(static_cast<int>(one), mesh.axes[axis].name) !=
+                                                             mesh.coordinate(static_cast<int>(other), mesh.axes[axis].name))
+            return false;
+    return true;
+}
+
 OwnedMatrix owned(const MeshProduct& product, const parallel::LaidOut& matrix, std::string name) {
     OwnedMatrix it{.name = std::move(name), .rows = matrix.shape[0], .columns = matrix.shape[1]};
     it.summands = has_summands(matrix);
@@ -27,14 +36,14 @@ OwnedMatrix owned(const MeshProduct& product, const parallel::LaidOut& matrix, s
     }
     for (size_t rank = 0; rank < it.parts.size(); ++rank) {
         size_t first = rank;
-        for (size_t other = 0; other < rank && !it.summands && first == rank; ++other)
-            if (it.parts[other] == it.parts[rank]) first = other;
+        for (size_t other = 0; other < rank && first == rank; ++other)
+            if (it.parts[other] == it.parts[rank] && same_summand(product.mesh, matrix.layout, other, rank)) first = other;
         it.owner.push_back(static_cast<int>(first));
     }
     const bool rows = std::any_of(it.parts.begin(), it.parts.end(), [&](const auto&p) { return p.rows.count < it.rows; }),
                columns =
                    std::any_of(it.parts.begin(), it.parts.end(), [&](const auto&p) { return p.columns.count < it.columns; });
-    it.words = it.summands       ? "summands of all of it"
+    it.words = it.summands       ? (rows || columns ? "summands of its parts" : "summands of all of it")
                : rows && columns ? "cut both ways"
                : rows            ? "cut by rows"
                : columns         ? "cut by columns"
@@ -87,8 +96,24 @@ bool OwnedMatrix::everywhere() const {
            parts.front().columns.count == columns;
 }
 int OwnedMatrix::owners() const {
+    return static_cast<int>(first_holders().size());
+}
+std::vector<int> OwnedMatrix::first_holders() const {
+    std::vector<int> first;
+    for (size_t rank = 0; rank < owner.size(); ++rank)
+        if (owner[rank] == static_cast<int>(rank)) first.push_back(owner[rank]);
+    const auto place = [&](int rank) {
+        const Part& part = parts[static_cast<size_t>(rank)];
+        return std::pair(part.rows.begin, part.columns.begin);
+    };
+    std::stable_sort(first.begin(), first.end(), [&](int a, int b) { return place(a) < place(b); });
+    return first;
+}
+int OwnedMatrix::places() const {
     int count = 0;
-    for (size_t rank = 0; rank < owner.size(); ++rank) count += owner[rank] == static_cast<int>(rank);
+    for (size_t rank = 0; rank < parts.size(); ++rank)
+        count += std::find(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(rank), parts[rank]) ==
+                 parts.begin() + static_cast<std::ptrdiff_t>(rank);
     return count;
 }
 std::string OwnedMatrix::holders(int owner_rank) const {
@@ -158,7 +183,10 @@ std::string owned_caption(const OwnedChain& chain) {
 
 std::string part_words(const OwnedMatrix& matrix, int rank) {
     const OwnedMatrix::Part& part = matrix.parts[static_cast<size_t>(rank)];
-    if (matrix.summands) return "a summand";
+    if (matrix.summands)
+        return matrix.owner[static_cast<size_t>(rank)] == rank
+                   ? "a summand"
+                   : fmt::format("the same summand as rank {}", matrix.owner[static_cast<size_t>(rank)]);
     const auto range = [](const comm::Piece& piece) {
         return piece.count == 1 ? std::to_string(piece.begin)
                                 : fmt::format("{}-{}", piece.begin, piece.begin + piece.count - 1);

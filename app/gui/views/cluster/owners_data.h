@@ -20,10 +20,12 @@ struct OwnedMatrix {
         bool operator==(const Part&) const = default;
     };
     std::vector<Part> parts;                    // by rank
-    std::vector<int> owner;                     // by rank: the first rank that holds the same part
-    bool summands = false;                      // whole-size ones, to be added up
+    std::vector<int> owner;                     // by rank: the first rank that holds the same part, or the same summand
+    bool summands = false;                      // to be added up
     bool everywhere() const;                    // every rank has all of it
-    int owners() const;                         // different parts
+    int owners() const;                         // different parts, or summands
+    int places() const;                         // different parts, whatever their summands
+    std::vector<int> first_holders() const;     // of every owner, by the place of its part
     std::string holders(int owner_rank) const;  // "0", "0 2": who holds the part of that rank
 };
 struct OwnedMove {  // between two matrices; empty collective: the layout stays as it is

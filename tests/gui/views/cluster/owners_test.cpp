@@ -54,6 +54,22 @@ TEST_CASE("a part that several ranks hold has one owner, and a question hides wh
     CHECK_FALSE(desk.shows("Bytes a rank sends"));
 }
 
+TEST_CASE("ranks along an axis that cuts nothing hold the same summand, and it is drawn once") {
+    const auto parts_of = [](const char* rows) {
+        RowsDesk desk("mesh", rows, "owners", false);
+        return owned_chains(*desk.session.snapshot()->cluster)[0].columns[2].matrix;
+    };
+    const OwnedMatrix parts = parts_of(sums);
+    REQUIRE(parts.summands);
+    CHECK(parts.first_holders() == std::vector<int>{0, 2});
+    CHECK(parts.holders(2) == "2 3");
+    CHECK(part_words(parts, 3) == "the same summand as rank 2");
+    const OwnedMatrix cut = parts_of("product name=both mesh=x:2,y:2 shape=4x6x4 a=y,x b=x,- to=-,-");
+    CHECK(cut.owners() == 4);
+    CHECK(cut.places() == 2);
+    CHECK(cut.first_holders() == std::vector<int>{0, 2, 1, 3});  // a line a part of the rows
+}
+
 TEST_CASE("a double tree's halves go along two trees, whose leaves are the other's inner ranks") {
     const auto trees_of_rows = [](const char* rows) {
         RowsDesk desk("collective", rows, "collective", false);
