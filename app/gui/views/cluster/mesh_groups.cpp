@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/units.h"
 
@@ -50,6 +51,24 @@ std::vector<int> beside_in_pipeline(const parallel::Mesh& mesh, int gpu, bool ro
     return with;
 }
 
+// In a ring over several nodes only the last rank's hop in each leaves it. There are as many rings as a node has members of
+// the group, each with other ranks at the border: so every rank sends that share of its bytes out.
+double hops_that_leave(const GpuTalk& talk, const std::vector<int>& with) {
+    std::vector<int> ring = with;
+    ring.push_back(talk.gpu);
+    std::sort(ring.begin(), ring.end());
+    int leave = 0;
+    for (size_t i = 0; i < ring.size(); ++i)
+        leave += talk.node_of(ring[i]) != talk.node_of(ring[(i + 1) % ring.size()]) ? 1 : 0;
+    return static_cast<double>(leave) / static_cast<double>(ring.size());
+}
+
+std::string hops_words(const AxisTalk& axis) {  // "1 hop in 8"
+    const double every = 1 / axis.leaving;
+    return std::abs(every - std::round(every)) < 1e-6 ? fmt::format("1 hop in {:.0f}", every)
+                                                      : fmt::format("{:.0f} % of the hops", 100 * axis.leaving);
+}
+
 }  // namespace
 
 double GpuTalk::bytes() const {
@@ -59,8 +78,7 @@ double GpuTalk::bytes() const {
 }
 double GpuTalk::share_in_node() const {
     double inside_bytes = 0;
-    for (const AxisTalk& axis : axes)
-        if (axis.in_node) inside_bytes += axis.bytes;
+    for (const AxisTalk& axis : axes) inside_bytes += (1 - axis.leaving) * axis.bytes;
     return bytes() > 0 ? inside_bytes / bytes() : 0;
 }
 
@@ -86,16 +104,19 @@ GpuTalk gpu_talk(const parallel::PlanResult& plan, int gpu) {
         const auto found = std::find_if(plan.axes.begin(), plan.axes.end(),
                                         [&](const parallel::PlanAxis& axis) { return axis.name == look.axis; });
         if (found == plan.axes.end()) continue;
-        AxisTalk axis{look.axis, look.letter, look.title,   look.when, look.fill,        look.twin,
-                      {},        false,       found->bytes, found->us, found->exposed_us};
+        AxisTalk axis{look.axis, look.letter, look.title, look.when,    look.fill, look.twin,
+                      {},        false,       0,          found->bytes, found->us, found->exposed_us};
         if (look.axis == "dp")
             axis.with = group_along(talk.mesh, talk.gpu, {"dp", "cp"});
         else if (look.axis == "pp")
             axis.with = beside_in_pipeline(talk.mesh, talk.gpu, asked.plan.chunks > 1);
         else
             axis.with = group_along(talk.mesh, talk.gpu, {look.axis});
-        axis.in_node = std::all_of(axis.with.begin(), axis.with.end(),
-                                   [&](int other) { return talk.node_of(other) == talk.node_of(talk.gpu); });
+        const auto outside = std::count_if(axis.with.begin(), axis.with.end(),
+                                           [&](int other) { return talk.node_of(other) != talk.node_of(talk.gpu); });
+        axis.in_node = outside == 0;
+        axis.leaving = look.axis == "pp" ? static_cast<double>(outside) / static_cast<double>(axis.with.size())
+                                         : hops_that_leave(talk, axis.with);
         talk.axes.push_back(std::move(axis));
     }
     std::stable_sort(talk.axes.begin(), talk.axes.end(),
@@ -106,6 +127,9 @@ GpuTalk gpu_talk(const parallel::PlanResult& plan, int gpu) {
 std::string talk_headline(const GpuTalk& talk) {
     if (talk.axes.empty()) return fmt::format("GPU {} talks to nobody", talk.gpu);
     const double inside = talk.share_in_node();
+    const AxisTalk& most = talk.axes.front();
+    if (most.leaving > 0 && most.leaving < 1 && most.axis != "pp")
+        return fmt::format("In its {} ring {} leaves the node, and all wait for it", most.title, hops_words(most));
     if (inside >= 0.5)
         return fmt::format("{:.0f} % of GPU {}'s bytes stay in its node", 100 * inside, with_commas(talk.gpu));
     return fmt::format("{:.0f} % of GPU {}'s bytes leave its node", 100 * (1 - inside), with_commas(talk.gpu));
@@ -166,6 +190,12 @@ std::string talk_with(const GpuTalk&, const AxisTalk& axis) {
     for (size_t i = 0; i < axis.with.size(); ++i)
         text += (i == 0 ? "" : i + 1 == axis.with.size() ? " and " : ", ") + with_commas(axis.with[i]);
     return text;
+}
+
+std::string talk_way(const AxisTalk& axis) {
+    if (axis.in_node) return "in its node";
+    if (axis.leaving >= 1 || axis.axis == "pp") return "in other nodes";
+    return hops_words(axis) + " leaves its node";
 }
 
 std::string talk_words(const GpuTalk& talk, const AxisTalk& axis) {

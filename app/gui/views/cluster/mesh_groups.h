@@ -17,6 +17,7 @@ struct AxisTalk {
     Hatch twin;
     std::vector<int> with;  // whom it talks to, itself left out; of a pipeline its neighbours
     bool in_node = false;   // all of them
+    double leaving = 0;     // share of its bytes that leave the node: of a ring's hops, of a pipeline's neighbours
     double bytes = 0, us = 0, exposed_us = 0;
 };
 struct GpuTalk {
@@ -44,6 +45,7 @@ std::string talk_caption(const GpuTalk& talk);
 std::string talk_place(const GpuTalk& talk);   // "tp 5 of 8, dp 21 of 64, pp 5 of 16"
 std::string talk_number(const GpuTalk& talk);  // "2733 = 5 + 8 · (21 + 64 · 5)"
 std::string talk_words(const GpuTalk& talk, const AxisTalk& axis);
+std::string talk_way(const AxisTalk& axis);                        // "in its node", "1 hop in 8 leaves its node"
 std::string talk_with(const GpuTalk& talk, const AxisTalk& axis);  // "with 12, 14 and 15", "with 63 others"
 
 }  // namespace lockstep::gui

@@ -81,7 +81,7 @@ TEST_CASE("bytes and times are the planner's figures, those that stay in the nod
             CHECK(axis.us == rows[row].figures.at("us@axis:" + name));
             CHECK(axis.exposed_us == rows[row].figures.at("exposed_us@axis:" + name));
             all += axis.bytes;
-            inside += axis.in_node ? axis.bytes : 0;
+            inside += (1 - axis.leaving) * axis.bytes;
         }
         CHECK(talk.share_in_node() == Approx(inside / all));
         CHECK(axis_of(talk, "dp").with.size() == (row == 0 ? 63u : 31u));
@@ -90,7 +90,21 @@ TEST_CASE("bytes and times are the planner's figures, those that stay in the nod
         CHECK(talk.nodes() == 1024);
     }
     CHECK_THAT(talk_headline(gpu_talk(plan_of(desk, 0), 0)), Catch::Matchers::Contains("stay in its node"));
-    CHECK(talk_headline(gpu_talk(plan_of(desk, 1), 0)) == "100 % of GPU 0's bytes leave its node");
+}
+
+TEST_CASE("of a tensor group of sixteen over nodes of eight, one hop in eight leaves the node") {
+    RowsDesk desk("plan", large, "groups", false);
+    const GpuTalk talk = gpu_talk(plan_of(desk, 1), 2725);
+    CHECK(axis_of(talk, "tp").leaving == Approx(1.0 / 8));
+    CHECK(axis_of(talk, "dp").leaving == 1);
+    CHECK(axis_of(talk, "pp").leaving == 1);
+    CHECK(talk.share_in_node() > 0.8);
+    CHECK(talk_headline(talk) == "In its tensor ring 1 hop in 8 leaves the node, and all wait for it");
+    desk.shell.show_alone("groups");
+    desk.frames(3);
+    REQUIRE(desk.click_on("tp 16"));
+    CHECK(desk.shell.describe("groups").find("tensor (tp): with 15 others, 1 hop in 8 leaves its node") !=
+          std::string::npos);
 }
 
 TEST_CASE("a click on a node looks from its GPU, and chips choose the plan") {
@@ -114,7 +128,7 @@ TEST_CASE("a click on a node looks from its GPU, and chips choose the plan") {
         }
     CHECK(desk.shows("What GPU 5 sends in a step"));
     REQUIRE(desk.click_on("tp 16"));
-    CHECK(desk.shows("bytes leave its node"));
+    CHECK(desk.shows("1 hop in 8 leaves the node"));
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
