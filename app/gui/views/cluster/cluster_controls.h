@@ -8,6 +8,9 @@
 
 namespace lockstep::gui {
 
+// Below this height a picture of many ranks shows what is needed alone: half a panel of a small window.
+inline constexpr float low_body = 330;
+
 void draw_hidden_place(Ui& ui, const Rect& place);  // where a picture will stand once an answer is locked
 
 class ControlRow {

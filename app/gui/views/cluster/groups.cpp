@@ -53,7 +53,11 @@ class GroupsView final : public View {
         ui.push_scope("groups");
         move_by_keys(ui, talk, area);
         float y = body.y;
-        if (!hidden) {
+        const bool low = body.h < low_body;
+        if (!hidden && low) {
+            ui.text(body.x, y + 16, talk_headline(talk), {.size = 18, .weight = 700, .width = body.w});
+            y += 28;
+        } else if (!hidden) {
             ui.text(body.x, y + 22, talk_headline(talk), {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, talk_difference(talk), {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
@@ -67,9 +71,9 @@ class GroupsView final : public View {
         constexpr float legend = 24;
         const Rect rest{body.x, y, body.w, body.bottom() - legend - y};
         const float amounts = std::clamp(rest.w * 0.36f, 220.0f, 430.0f);
-        draw_machine(ui, talk, {rest.x, rest.y, rest.w - amounts - 24, rest.h});
+        draw_machine(ui, talk, low, {rest.x, rest.y, rest.w - amounts - 24, rest.h});
         ui.line({rest.right() - amounts - 12, rest.y}, {rest.right() - amounts - 12, rest.bottom()}, ui.theme->line);
-        draw_amounts(ui, talk, hidden, {rest.right() - amounts, rest.y, amounts, rest.h});
+        draw_amounts(ui, talk, hidden, low, {rest.right() - amounts, rest.y, amounts, rest.h});
         draw_legend(ui, talk, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
@@ -83,8 +87,7 @@ class GroupsView final : public View {
         std::string text = fmt::format("{} (derived): {}, GPU {} of {}, node {} of {}; {}\n", groups_title, spaced(row.name),
                                        talk.gpu, talk.gpus(), talk.node_of(talk.gpu), talk.nodes(), talk_place(talk));
         for (const AxisTalk& axis : talk.axes)
-            text += fmt::format("  {} ({}): {}, {}\n", axis.title, axis.axis, talk_with(talk, axis),
-                                axis.in_node ? "in its node" : "in other nodes");
+            text += fmt::format("  {} ({}): {}, {}\n", axis.title, axis.axis, talk_with(talk, axis), talk_way(axis));
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(groups_hidden) + "\n";
         for (const AxisTalk& axis : talk.axes) text += "  " + talk_words(talk, axis) + "\n";
         return text + "  " + talk_headline(talk) + ". " + talk_difference(talk) + "\n  " + talk_caption(talk) + "\n";
@@ -125,7 +128,8 @@ class GroupsView final : public View {
                 {.size = 12, .color = text_on(axis.fill), .align = Align::center, .weight = 700, .mono = true});
     }
 
-    void draw_machine(Ui& ui, const GpuTalk& talk, const Rect& r) {
+    // `low`: without the GPU's own node, whose number the headline has.
+    void draw_machine(Ui& ui, const GpuTalk& talk, bool low, const Rect& r) {
         const Theme& theme = *ui.theme;
         const int stages = talk.nodes() % talk.mesh.size("pp") == 0 ? talk.mesh.size("pp") : 1;
         const int across = (talk.nodes() + stages - 1) / stages;
@@ -134,7 +138,7 @@ class GroupsView final : public View {
             stages > 1 ? "a cell is a node, a row a pipeline stage; click one" : "a cell is a node; click one";
         if (end + 10 + ui.text_width(note, {.size = 13}) < r.right())
             ui.text(end + 10, r.y + 14, note, {.size = 13, .color = theme.ink2});
-        constexpr float below = 176, names = 24;
+        const float below = low ? 0 : 176, names = 24;
         const Rect map{r.x + names, r.y + 26, r.w - names, std::max(60.0f, r.h - 26 - below)};
         const float wide = std::min(64.0f, map.w / static_cast<float>(across)),
                     high = std::min(44.0f, map.h / static_cast<float>(stages));
@@ -167,7 +171,7 @@ class GroupsView final : public View {
             for (int stage = 0; stage < stages; ++stage)
                 ui.text(map.x - 6, map.y + high * (static_cast<float>(stage) + 0.5f) + 4, std::to_string(stage),
                         {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
-        draw_node(ui, talk, {r.x, r.bottom() - below + 8, r.w, below - 8});
+        if (!low) draw_node(ui, talk, {r.x, r.bottom() - below + 8, r.w, below - 8});
     }
 
     void draw_node(Ui& ui, const GpuTalk& talk, const Rect& r) {
@@ -216,7 +220,7 @@ class GroupsView final : public View {
         ui.text(x, y + 4, talk_number(talk), {.size = 12, .color = theme.ink2, .mono = true, .width = r.right() - x});
     }
 
-    static void draw_amounts(Ui& ui, const GpuTalk& talk, bool hidden, const Rect& r) {
+    static void draw_amounts(Ui& ui, const GpuTalk& talk, bool hidden, bool low, const Rect& r) {
         const Theme& theme = *ui.theme;
         ui.text(r.x, r.y + 14, fmt::format("What GPU {} sends in a step", with_commas(talk.gpu)),
                 {.size = 14, .weight = 600, .width = r.w});
@@ -224,7 +228,7 @@ class GroupsView final : public View {
         double most = 1e-9;
         for (const AxisTalk& axis : talk.axes) most = std::max(most, axis.bytes);
         const auto count = static_cast<float>(std::max<size_t>(1, talk.axes.size()));
-        const float pitch = std::min(112.0f, (r.h - 26 - 74) / count);
+        const float pitch = std::min(112.0f, (r.h - 26 - (low ? 0 : 74)) / count);
         for (size_t i = 0; i < talk.axes.size(); ++i) {
             const AxisTalk& axis = talk.axes[i];
             const float y = r.y + 28 + pitch * static_cast<float>(i);
@@ -234,12 +238,13 @@ class GroupsView final : public View {
             const float from = ui.text(r.right(), y + 14, amount, {.size = 16, .align = Align::right, .weight = 700});
             if (end + 8 + ui.text_width(with, {.size = 13}) + 8 < from)
                 ui.text(end + 8, y + 14, with, {.size = 13, .color = theme.ink2});
-            ui.rect({r.x, y + 23, r.w, 18}, theme.panel2);
-            const Rect bar{r.x, y + 23, std::max(2.0f, r.w * static_cast<float>(axis.bytes / most)), 18};
+            const float high = std::clamp(pitch - 26, 6.0f, 18.0f);
+            ui.rect({r.x, y + 23, r.w, high}, theme.panel2);
+            const Rect bar{r.x, y + 23, std::max(2.0f, r.w * static_cast<float>(axis.bytes / most)), high};
             ui.rect(bar, axis.fill);
             if (axis.twin != Hatch::solid)
                 for (float at = bar.x; at < bar.right(); at += 440)
-                    ui.hatch({at, bar.y, std::min(440.0f, bar.right() - at), 18}, faded(data::black, 0.42f), axis.twin);
+                    ui.hatch({at, bar.y, std::min(440.0f, bar.right() - at), bar.h}, faded(data::black, 0.42f), axis.twin);
             if (ui.hovered({r.x, y, r.w, pitch - 4})) ui.tooltip(talk_words(talk, axis));
             if (pitch < 62) continue;
             const double speed = axis.in_node ? talk.inside_gigabytes : talk.between_gigabytes;
@@ -256,15 +261,16 @@ class GroupsView final : public View {
             if (pitch >= 80) ui.text(r.x, y + 74, axis.when, {.size = 13, .color = theme.quiet, .width = r.w});
         }
         const float y = r.bottom() - 62;
-        if (y < r.y + 28 + pitch * count - 8) return;
+        if (low || y < r.y + 28 + pitch * count - 8) return;
         ui.text(r.x, y, fmt::format("All {}", bytes_si(talk.bytes())), {.size = 13, .color = theme.ink2});
         float x = r.x;
         for (const bool inside : {true, false})
             for (const AxisTalk& axis : talk.axes) {
-                if (axis.in_node != inside) continue;
-                const Rect part{x, y + 8, r.w * static_cast<float>(axis.bytes / talk.bytes()), 22};
+                const double bytes = axis.bytes * (inside ? 1 - axis.leaving : axis.leaving);
+                if (bytes <= 0) continue;
+                const Rect part{x, y + 8, r.w * static_cast<float>(bytes / talk.bytes()), 22};
                 fill_of_axis(ui, {part.x, part.y, std::max(1.0f, part.w - 1), part.h}, axis);
-                const std::string words = fmt::format("{:.0f} %", 100 * axis.bytes / talk.bytes());
+                const std::string words = fmt::format("{:.0f} %", 100 * bytes / talk.bytes());
                 const float width = ui.text_width(words, {.size = 12, .weight = 700}) + 6;
                 if (width + 4 < part.w) {
                     ui.rect({part.x + part.w / 2 - width / 2, part.y + 3, width, 16}, axis.fill);

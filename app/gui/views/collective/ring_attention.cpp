@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/gui/view.h"
+#include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/rank_look.h"
 #include "app/gui/views/collective/ring_split.h"
 
@@ -40,16 +41,30 @@ class RingAttentionView final : public View {
         keep_within(rings);
         if (!hidden) pick_by_keys(ui, area);
         float y = body.y;
-        if (!hidden) {
+        const bool low = body.h < low_body;
+        if (!hidden && low && !picked_) {
+            ui.text(body.x, y + 16, ring_headline(rings), {.size = 18, .weight = 700, .width = body.w});
+            y += 26;
+        } else if (!hidden && low) {
+            ui.text(body.x, y + 16, ring_turn_words(rings[group_], rank_, round_), {.size = 14, .width = body.w});
+            y += 26;
+        } else if (!hidden) {
             ui.text(body.x, y + 22, ring_headline(rings), {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, picked_ ? ring_turn_words(rings[group_], rank_, round_) : ring_difference(rings),
                     {.size = 14, .color = picked_ ? ui.theme->ink : ui.theme->ink2, .width = body.w});
             y += 56;
         }
         constexpr float legend = 24;
-        const float times = hidden ? 0 : height_of_times(rings, body);
-        draw_triangles(ui, rings, hidden, {body.x, y, body.w, body.bottom() - legend - times - y});
-        if (!hidden) draw_times(ui, rings, {body.x, body.bottom() - legend - times, body.w, times});
+        const Rect room{body.x, y, body.w, body.bottom() - legend - y};
+        if (low && !hidden) {  // beside each other, and the ring is left out
+            const float wide = std::min(room.w * 0.6f, static_cast<float>(rings.size()) * (62 + room.h - 50));
+            draw_triangles(ui, rings, hidden, {room.x, room.y, wide, room.h});
+            draw_times(ui, rings, {room.x + wide + 16, room.y, room.w - wide - 16, room.h});
+        } else {
+            const float times = hidden ? 0 : height_of_times(rings, body);
+            draw_triangles(ui, rings, hidden, {room.x, room.y, room.w, room.h - times});
+            if (!hidden) draw_times(ui, rings, {room.x, room.bottom() - times, room.w, times});
+        }
         draw_legend(ui, rings, hidden, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }

@@ -40,7 +40,12 @@ class NormsView final : public View {
         ui.push_scope("norms");
         if (!hidden) pick_by_keys(ui, *norm, area);
         float y = body.y;
-        if (!hidden) {
+        if (!hidden && body.h < low_body) {  // one line says it
+            const bool one = picked_ >= 0;
+            ui.text(body.x, y + 16, one ? norm_words(*norm, other_, picked_) : norm_headline(*norm, other_),
+                    {.size = one ? 14.0f : 18.0f, .weight = one ? 400 : 700, .width = body.w});
+            y += 26;
+        } else if (!hidden) {
             ui.text(body.x, y + 22, norm_headline(*norm, other_), {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, picked_ >= 0 ? norm_words(*norm, other_, picked_) : norm_difference(*norm, other_),
                     {.size = 14, .color = picked_ >= 0 ? ui.theme->ink : ui.theme->ink2, .width = body.w});
@@ -96,9 +101,8 @@ class NormsView final : public View {
     static int ranks_of(const NormGroups& norm, int other) { return std::max(norm.groups, other); }
     int rank_of(const NormGroups& norm, int example) const { return example * ranks_of(norm, other_) / norm.examples(); }
 
-    static void dot(Ui& ui, Point at, int rank, const std::string& words, bool picked) {
+    static void dot(Ui& ui, Point at, float r, int rank, const std::string& words, bool picked) {
         const Color fill = rank_look(rank).fill;
-        const float r = 12;
         if (rank % 4 == 0)
             ui.circle(at, r, fill);
         else if (rank % 4 == 1)
@@ -172,8 +176,11 @@ class NormsView final : public View {
         const std::vector<int> above_rows = stacked(above), below_rows = stacked(below);
         const int highest = *std::max_element(above_rows.begin(), above_rows.end()),
                   lowest = *std::max_element(below_rows.begin(), below_rows.end());
-        const float top = plot.y + 18 + 28 * static_cast<float>(highest),
-                    bottom = std::max(top + 44, plot.bottom() - 38 - 28 * static_cast<float>(hidden ? 0 : lowest));
+        const bool low = plot.h < 190;
+        const float radius = low ? 9.0f : 12.0f, pitch = low ? 18.5f : 28.0f;
+        const float top = plot.y + (low ? 10 : 18) + pitch * static_cast<float>(highest),
+                    bottom = std::max(top + (low ? 30 : 44),
+                                      plot.bottom() - (low ? 30 : 38) - pitch * static_cast<float>(hidden ? 0 : lowest));
         ui.line({plot.x, top}, {plot.right(), top}, theme.ink3);
         ui.line({plot.x, bottom}, {plot.right(), bottom}, theme.ink3);
         if (groups == 1 && !hidden) {
@@ -185,19 +192,20 @@ class NormsView final : public View {
         }
         if (!hidden)
             for (size_t i = 0; i < y.size(); ++i) {
-                const Point a{above[i], top - 28 * static_cast<float>(above_rows[i]) + 12}, b{below[i], bottom - 12};
+                const Point a{above[i], top - pitch * static_cast<float>(above_rows[i]) + radius},
+                    b{below[i], bottom - radius};
                 const bool on = picked_ < 0 || picked_ == static_cast<int>(i);
                 ui.line(a, b, faded(rank_look(rank_of(norm, static_cast<int>(i))).fill, on ? 1.0f : 0.25f),
                         on && picked_ >= 0 ? 3.0f : 2.0f);
             }
         for (size_t i = 0; i < y.size(); ++i) {
             const auto example = static_cast<int>(i);
-            const Point a{above[i], top - 28 * static_cast<float>(above_rows[i])},
-                b{below[i], bottom + 28 * static_cast<float>(below_rows[i])};
+            const Point a{above[i], top - pitch * static_cast<float>(above_rows[i])},
+                b{below[i], bottom + pitch * static_cast<float>(below_rows[i])};
             for (const Point& at : {a, b}) {
                 if (hidden && at.y > top + 1) continue;
-                dot(ui, at, rank_of(norm, example), plain_number(norm.x[i]), picked_ == example);
-                const Rect box{at.x - 12, at.y - 12, 24, 24};
+                dot(ui, at, radius, rank_of(norm, example), plain_number(norm.x[i]), picked_ == example);
+                const Rect box{at.x - radius, at.y - radius, 2 * radius, 2 * radius};
                 if (hidden) continue;
                 if (ui.clicked(box)) picked_ = picked_ == example ? -1 : example;
                 if (ui.hovered(box)) ui.tooltip(norm_words(norm, other_, example));
