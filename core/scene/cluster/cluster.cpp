@@ -137,10 +137,12 @@ MemoryShown shown_memory(const MemorySetup& setup) {
         shown.gpu = gpu.value().title;
     }
     const double share = static_cast<double>(setup.gpus - 1) / setup.gpus;
-    for (int zero = 0; zero < 4; ++zero)
+    for (int zero = 0; zero < 4; ++zero) {
+        if (setup.only >= 0 && zero != setup.only) continue;
         shown.columns.push_back({std::string(names[zero]), std::string(sharded[zero]), (zero == 3 ? 3 : 2) * share, zero,
                                  zero_bytes(setup.parameters, zero, setup.gpus)});
-    const int looked_at = setup.zero < 0 ? 3 : setup.zero;
+    }
+    const int looked_at = setup.only >= 0 ? setup.only : setup.zero < 0 ? 3 : setup.zero;
     shown.over_step = step_of_zero(setup, looked_at);
     shown.step_of = names[looked_at];
     return shown;
@@ -329,7 +331,8 @@ ClusterSetup within_limits(ClusterSetup setup) {
     m.parameters = in_range(m.parameters, 1e6, 2e12, 7.5e9);
     m.gpus = std::clamp(m.gpus, 1, 16384);
     m.layers = std::clamp(m.layers, 1, 256);
-    m.zero = std::clamp(m.zero, -1, 3);
+    m.only = std::clamp(m.only, -1, 3);
+    m.zero = m.only >= 0 ? -1 : std::clamp(m.zero, -1, 3);
     setup.training = within_limits(std::move(setup.training));
     NetworkSetup& n = setup.network;
     n.ranks = std::clamp(n.ranks, 1, 64);

@@ -45,6 +45,7 @@ struct MemorySetup {  // D11: weights, gradients and Adam's state in mixed preci
     int gpus = 64;    // that share
     int layers = 36;  // equal ones: what stage 3 gathers one at a time
     int zero = -1;    // the stage that is looked at, rank by rank; -1: all four side by side
+    int only = -1;    // the one stage that stands there alone, a bar for all ranks; -1: all four
     std::string gpu = "a100-80";
     bool operator==(const MemorySetup&) const = default;
 };
@@ -217,7 +218,7 @@ struct MemoryColumn {     // one bar
     std::vector<parallel::MemoryPoint> over_step = {};  // as MemoryShown::over_step
 };
 struct MemoryShown {
-    std::vector<MemoryColumn> columns;  // by ZeRO stage; of a run: by rank
+    std::vector<MemoryColumn> columns;  // by ZeRO stage, or the only one; of a run: by rank
     double capacity = 0;                // bytes; 0: not known
     std::string gpu;                    // "A100"
     bool counted = false;               // from what a run allocated; else by the formulas

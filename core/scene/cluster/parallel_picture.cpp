@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/comm/network/timing.h"
+#include "core/model/gpus/gpu_spec.h"
 #include "core/scene/figures/figure_table.h"
 
 namespace lockstep::scene {
@@ -146,6 +147,15 @@ void set_up_mesh(const ParallelRow& row, MeshSetup& setup) {
     setup.after = written(row, "to", "").empty() ? setup.before : layout("to", "").along;
 }
 
+// The axes that cut a layer, a sequence or the stack of layers: "TP 2, PP 4"; empty: the batch alone is cut.
+std::string cuts_of_model(const ParallelRow& row) {
+    std::string text;
+    const parallel::ParallelPlan& split = row.split;
+    for (const auto& [name, size] : {std::pair("TP", split.tp), {"PP", split.pp}, {"CP", split.cp}})
+        if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, size);
+    return text;
+}
+
 void show_memory(const ParallelScene& scene, ClusterScene& picture) {
     static constexpr std::string_view kinds[] = {"weights", "gradients", "optimizer", "activations", "buffers"};
     static constexpr std::string_view sharded[] = {"nothing", "Adam", "+ gradients", "+ weights"};
@@ -161,7 +171,12 @@ void show_memory(const ParallelScene& scene, ClusterScene& picture) {
         column.zero = std::clamp(static_cast<int>(setting_of(row, "zero", 0)), 0, 3);
         column.sharded = sharded[column.zero];
         const double n = setting_of(row, "dp", 1);
-        column.sends = (column.zero == 3 ? 3 : 2) * (n - 1) / n;
+        if (const std::string cuts = cuts_of_model(row); cuts.empty()) {
+            column.sends = (column.zero == 3 ? 3 : 2) * (n - 1) / n;
+        } else {  // messages of layers as well: no multiple of the parameters
+            column.sharded = column.zero > 0 ? cuts + ", " + column.sharded : cuts;
+            column.sent = static_cast<int64_t>(setting_of(row, "bytes_sent", 0));
+        }
         for (size_t kind = 0; kind < std::size(kinds); ++kind)
             column.bytes[kind] = static_cast<int64_t>(std::llround(setting_of(row, std::string(kinds[kind]), 0)));
     }
@@ -204,6 +219,8 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     if (scene.rows.front().title == "state") {  // its memory is what the picture works out
         setup.memory.parameters = setting_of(scene.rows.front(), "parameters", setup.memory.parameters);
         setup.memory.gpus = static_cast<int>(setting_of(scene.rows.front(), "dp", setup.memory.gpus));
+        if (scene.rows.size() == 1) setup.memory.only = static_cast<int>(setting_of(scene.rows.front(), "zero", 0));
+        if (model::gpu_named(gpu).ok()) setup.memory.gpu = gpu;
     }
     if (scene.kind == "mesh") set_up_mesh(one, setup.mesh);
     auto picture = std::make_shared<ClusterScene>(run_cluster(setup));

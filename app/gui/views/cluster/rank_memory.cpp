@@ -143,6 +143,8 @@ class RankMemoryView final : public View {
             text += fmt::format("; by formula {}; peak {}; sent {}", gigabytes(total_bytes(column.formula)),
                                 gigabytes(static_cast<double>(column.peak)), gigabytes(static_cast<double>(column.sent)));
         if (!column.sharded.empty()) text += fmt::format("; sharded: {}", column.sharded);
+        if (column.sent > 0 && column.formula[0] <= 0)
+            text += fmt::format("; sends {} a step", gigabytes(static_cast<double>(column.sent)));
         if (column.sends > 0) text += fmt::format("; a rank sends {:.3g} times the parameters a step", column.sends);
         if (const double over = total_bytes(column.bytes) - capacity; over > 0 && capacity > 0)
             text += fmt::format("; out of memory by {}", gigabytes(over));
@@ -168,6 +170,10 @@ class RankMemoryView final : public View {
     std::vector<std::string> names_;
     double since_ = -1;
 
+    static std::string told(const scene::MemoryColumn& column) {
+        return column.zero == 0 ? std::string("Plain data parallelism") : column.name;
+    }
+
     static std::string caption_of(const scene::ClusterScene& scene) {
         const scene::MemoryShown& memory = scene.memory;
         const auto fits = [&](const scene::MemoryColumn& column) {
@@ -184,6 +190,10 @@ class RankMemoryView final : public View {
                                gigabytes(state), gigabytes(total_bytes(most->formula)));
         }
         const scene::MemoryColumn& plain = memory.columns.front();
+        if (scene.setup.memory.only >= 0)
+            return fits(plain) ? fmt::format("{} needs {} a GPU and fits.", told(plain), gigabytes(total_bytes(plain.bytes)))
+                               : fmt::format("{} needs {} a GPU and does not fit: {} are there.", told(plain),
+                                             gigabytes(total_bytes(plain.bytes)), gigabytes(memory.capacity));
         if (fits(plain))
             return fmt::format("Plain data parallelism needs {} a GPU and fits; ZeRO-3 would leave {}.",
                                gigabytes(total_bytes(plain.bytes)), gigabytes(total_bytes(memory.columns.back().bytes)));
@@ -239,22 +249,23 @@ class RankMemoryView final : public View {
         float x = body.x;
         const float y = body.y + (two ? 32.0f : 60.0f);
         static constexpr std::string_view labels[] = {"all four", "plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
-        for (int i = 0; i < 5; ++i)
+        for (int i = 0; i < 5 && setup.only < 0; ++i)
             if (x + ui.chip_width(labels[i]) <= body.right() && ui.chip(x, y, labels[i], setup.zero == i - 1))
                 setup.zero = i - 1;
         if (!(setup == before)) ask_cluster(session, wanted);
-        return y + 36 - body.y;
+        return y + (setup.only < 0 ? 36.0f : 4.0f) - body.y;
     }
 
     static std::vector<Bar> bars_of(const scene::ClusterScene& scene) {
         std::vector<Bar> bars;
         const scene::MemorySetup& setup = scene.setup.memory;
-        if (scene.memory.counted || setup.zero < 0) {
+        if (scene.memory.counted || setup.zero < 0 || setup.only >= 0) {
             for (const scene::MemoryColumn& column : scene.memory.columns)
                 if (bars.size() < 16)
                     bars.push_back({column.name,
                                     column.peak > 0 ? gigabytes(static_cast<double>(column.peak)) : column.sharded,
-                                    column.peak > 0 ? gigabytes(static_cast<double>(column.sent)) : sends_text(column.sends),
+                                    column.sent > 0 || column.peak > 0 ? gigabytes(static_cast<double>(column.sent))
+                                                                       : sends_text(column.sends),
                                     heights_of(column.bytes), heights_of(column.formula)});
         } else {
             const scene::MemoryColumn& column = scene.memory.columns[static_cast<size_t>(setup.zero)];
@@ -422,6 +433,7 @@ class RankMemoryView final : public View {
     }
     static int picked_bar(const scene::ClusterScene& scene, const Focus& focus) {
         if (bars_are_ranks(scene)) return std::max(scene.training ? 0 : -1, focus.rank);
+        if (scene.setup.memory.only >= 0) return 0;
         return scene.setup.memory.zero < 0 ? 3 : scene.setup.memory.zero;
     }
 
@@ -453,7 +465,7 @@ class RankMemoryView final : public View {
         const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
         if (by != 0 && scene.training)
             focus.rank = std::clamp(std::max(0, focus.rank) + by, 0, std::max(0, bars - 1));
-        else if (by != 0 && !scene.memory.counted)
+        else if (by != 0 && !scene.memory.counted && scene.setup.memory.only < 0)
             look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
     }
 
@@ -481,7 +493,7 @@ class RankMemoryView final : public View {
             if (!ui.clicked(whole)) continue;
             if (bars_are_ranks(scene))
                 focus.rank = static_cast<int32_t>(i);
-            else
+            else if (scene.setup.memory.only < 0)
                 look_at(session, static_cast<int>(i));
         }
         if (at.words) {
