@@ -23,8 +23,19 @@ std::string times_of(double value, double base) {
     return fmt::format("x {:.3g}", value / base);
 }
 
+// "The whole run takes 54.3 days and 21,700 MWh."; empty: no whole run was planned.
+std::string whole_run(const FigureTable& table, size_t row) {
+    std::string text;
+    for (size_t c = 0; c < table.columns.size(); ++c)
+        if (table.columns[c].title == "whole run" && table.rows[row].values[c] > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : " and ",
+                                scene::figure_text(table.rows[row].values[c], table.columns[c].unit), table.columns[c].unit);
+    return text.empty() ? text : fmt::format("{}: the whole run takes {}.", table.rows[row].name, text);
+}
+
 // "own: time 14 units, bubble 14.3 % of total."
 std::string one_row(const FigureTable& table) {
+    if (std::string run = whole_run(table, 0); !run.empty()) return run;
     std::string text = table.rows.front().name + ":";
     for (size_t c = 0; c < std::min<size_t>(2, table.columns.size()); ++c)
         text +=
@@ -92,7 +103,7 @@ class FigureRowsView final : public View {
                     {.size = 13, .color = ui.theme->ink2});
             return;
         }
-        const FigureTable& table = *found;
+        const FigureTable table = asked_first(*found, session.lesson);
         const size_t base = std::min(base_, table.rows.size() - 1);
         const std::string sentence =
             hidden ? "The figures stay hidden until you lock an answer." : figures_caption(table, base);
@@ -102,7 +113,7 @@ class FigureRowsView final : public View {
                    .badge = provenance_of(table),
                    .caption = sentence});
         ui.push_scope("figure rows");
-        if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, session.lesson, table, body, hidden))
+        if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, table, body, hidden))
             return ui.pop_scope();
         if (table.rows.size() == 1)
             draw_row(ui, table, body, hidden);
@@ -115,7 +126,7 @@ class FigureRowsView final : public View {
         const auto snapshot = session.snapshot();
         const FigureTable* found = table_shown(*snapshot);
         if (!found) return "Figures: no rows have run yet.\n";
-        const FigureTable& table = *found;
+        const FigureTable table = asked_first(*found, session.lesson);
         const bool hidden = session.learn.reveal_steps >= 0;
         std::string text = fmt::format("{} ({})\n", table.title, table.provenance);
         for (const FigureRow& row : table.rows) {
@@ -141,6 +152,12 @@ class FigureRowsView final : public View {
   private:
     size_t base_ = 0;  // row
 
+    // The stack that the step asks about comes first, at every size of the picture.
+    static FigureTable asked_first(FigureTable table, const LessonState& state) {
+        std::stable_partition(table.stacks.begin(), table.stacks.end(),
+                              [&](const scene::FigureStack& stack) { return is_about(stack, state); });
+        return table;
+    }
     // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
     void draw_table(Ui& ui, const FigureTable& table, size_t base, const Rect& body, bool hidden) {
         const float head = 40;
@@ -323,19 +340,17 @@ class FigureRowsView final : public View {
     }
 
     // In little room what the rows are made of says more than a table of cut figures. False: not even a bar fits.
-    static bool draw_bars_alone(Ui& ui, const LessonState& state, const FigureTable& table, const Rect& body, bool hidden) {
-        std::vector<const scene::FigureStack*> stacks;
-        for (const scene::FigureStack& stack : table.stacks) stacks.push_back(&stack);
-        std::stable_partition(stacks.begin(), stacks.end(), [&](const auto* stack) { return is_about(*stack, state); });
+    static bool draw_bars_alone(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
+        const std::vector<scene::FigureStack>& stacks = table.stacks;
         const float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f);
         float y = body.y;
         for (size_t i = 0; i < stacks.size(); ++i) {
-            float height = figure_stack_least(*stacks[i]);
+            float height = figure_stack_least(stacks[i]);
             const float room = body.bottom() - y;
             if (height > room) return i > 0;
-            const bool last = i + 1 == stacks.size() || height + 14 + figure_stack_least(*stacks[i + 1]) > room;
-            if (last) height = std::min(room, figure_stack_most(*stacks[i]));
-            draw_figure_stack(ui, table, *stacks[i], {body.x, y, body.w, height}, name, hidden);
+            const bool last = i + 1 == stacks.size() || height + 14 + figure_stack_least(stacks[i + 1]) > room;
+            if (last) height = std::min(room, figure_stack_most(stacks[i]));
+            draw_figure_stack(ui, table, stacks[i], {body.x, y, body.w, height}, name, hidden);
             if (last) return true;
             y += height + 14;
         }

@@ -1,0 +1,88 @@
+// Rows of many ranks as memory and as figures: a first row alone tells nothing of the others, each row says what it sends,
+// and what is asked for comes first.
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/figures/figure_table.h"
+#include "tests/gui/rows_desk.h"
+
+namespace gui_rows_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using test::RowsDesk;
+
+namespace {
+
+constexpr const char* stages = "state parameters=7500000000 dp=64 zero=0; state name=os zero=1";
+constexpr const char* llamas =
+    "llama layers=1 width=32 heads=4 kv_heads=4 ffn=64 vocabulary=32 length=8 batch=4 steps=1 lr=0.001; llama name=two "
+    "tp=2; "
+    "llama name=halves dp=2";
+
+std::string memory_of(const char* kind, const char* rows, const std::string& gpu = {}) {
+    RowsDesk desk(kind, rows, "rank_memory", false);
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->cluster = scene::cluster_picture(desk.result, "C08, step 2", {}, gpu);
+    desk.show(snapshot);
+    return desk.shell.describe("rank_memory");
+}
+bool tells(const std::string& text, const char* what) {
+    return text.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a model's state in one row is one stage alone, on the lesson's GPU") {
+    const std::string one = memory_of("plan", "state parameters=7500000000 dp=64 zero=0", "h100");
+    CHECK(tells(one, "plain: 120 GB"));
+    CHECK(tells(one, "H100"));
+    CHECK(!tells(one, "A100"));
+    CHECK(!tells(one, "ZeRO"));
+    CHECK(tells(memory_of("plan", "state parameters=7500000000 dp=64 zero=2"), "ZeRO-2: 16.6 GB"));
+    const std::string all = memory_of("plan", stages);
+    for (const char* stage : {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"}) CHECK(tells(all, stage));
+}
+
+TEST_CASE("a row that cuts layers says how, and how many bytes it sends") {
+    const std::string text = memory_of("parallel", llamas);
+    const size_t two = text.find("  two: "), halves = text.find("  halves: ");
+    REQUIRE(two != std::string::npos);
+    REQUIRE(halves != std::string::npos);
+    const std::string of_two = text.substr(two, text.find('\n', two) - two);
+    CHECK(tells(of_two, "sharded: TP 2"));
+    CHECK(tells(of_two, "; sends "));
+    CHECK(tells(of_two, "a step"));
+    CHECK(tells(text.substr(halves, text.find('\n', halves) - halves), "a rank sends 1 times the parameters a step"));
+}
+
+TEST_CASE("a plan with tokens tells how long the whole run takes, and its energy") {
+    const auto told = [](const char* rows) {
+        RowsDesk desk("plan", rows, "rows", false);
+        return desk.shell.describe("rows");
+    };
+    const std::string text = told("llama3-8b dp=8 tp=8 zero=1 sequence=8192 batch=64 tokens=15000");
+    CHECK(tells(text, "whole run (days)"));
+    CHECK(tells(text, "whole run (MWh)"));
+    CHECK(tells(text, "the whole run takes "));
+    CHECK(!tells(told("llama3-8b dp=8 tp=8 zero=1 sequence=8192 batch=64"), "whole run"));
+}
+
+TEST_CASE("of the bars below the rows those that are asked for come first") {
+    RowsDesk desk("parallel", llamas, "rows", true);
+    const auto first = [&](const char* of, const char* one, const char* other) {
+        auto lesson = std::make_shared<lessons::Lesson>(*desk.session.lesson.lesson);
+        lessons::Predict& predict = lesson->steps[0].predicts[0];
+        predict.type = "bar";
+        const auto parsed = scene::Expression::parse(of);
+        REQUIRE(parsed.ok());
+        predict.of = parsed.value();
+        desk.session.lesson.lesson = lesson;
+        const std::string text = view_named("rows")->make()->describe(desk.session, desk.shell.focus);
+        REQUIRE(text.find(one) != std::string::npos);
+        REQUIRE(text.find(other) != std::string::npos);
+        CHECK(text.find(one) < text.find(other));
+    };
+    first("bytes_sent@row:two", "Sent by rank 0", "Memory of rank 0");
+    first("weights@row:two", "Memory of rank 0", "Sent by rank 0");
+}
+
+}  // namespace gui_rows_test
