@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <filesystem>
 
 #include "app/gui/session.h"
 #include "core/base/units.h"
@@ -28,12 +30,24 @@ std::string capital(std::string word) {
     return word;
 }
 
+// Programs in one mode go by their names: the mode does not tell them apart.
+void name_by_program(std::vector<ModeTimes>& modes) {
+    std::vector<bool> shared;
+    for (const ModeTimes& mode : modes)
+        shared.push_back(
+            std::count_if(modes.begin(), modes.end(), [&](const ModeTimes& other) { return other.mode == mode.mode; }) > 1);
+    for (size_t i = 0; i < modes.size(); ++i)
+        if (shared[i] && !modes[i].program.empty()) modes[i].mode = modes[i].program;
+}
+
 }  // namespace
 
 ModeTimes mode_times(const scene::TapeRun& run) {
     ModeTimes times;
     const nn::StepRecord& step = *run.step;
     times.mode = step.mode;
+    times.program = std::filesystem::path(run.text.file).stem().string();
+    std::replace(times.program.begin(), times.program.end(), '_', ' ');
     times.bytes = step.traffic;
     times.loss = step.loss;
     times.replayed = step.replayed;
@@ -64,6 +78,7 @@ std::vector<ModeTimes> modes_shown(const Snapshot& snapshot) {
     for (const auto& run : snapshot.beside) add(run);
     std::stable_sort(modes.begin(), modes.end(),
                      [](const ModeTimes& a, const ModeTimes& b) { return order_of(a.mode) < order_of(b.mode); });
+    name_by_program(modes);
     return modes;
 }
 
@@ -71,10 +86,11 @@ std::string modes_headline(const std::vector<ModeTimes>& modes) {
     const ModeTimes& first = modes.front();
     if (modes.size() == 1)
         return fmt::format("{}: {} in {}", capital(first.mode), launches_words(first.launches()), micro(first.step_us));
-    const ModeTimes& best =
-        *std::min_element(modes.begin(), modes.end(), [](const auto& a, const auto& b) { return a.step_us < b.step_us; });
+    const auto shorter = [](const ModeTimes& a, const ModeTimes& b) { return a.step_us < b.step_us; };
+    const ModeTimes& best = *std::min_element(modes.begin(), modes.end(), shorter);
+    const ModeTimes& other = &best == &first ? *std::max_element(modes.begin(), modes.end(), shorter) : first;
     return fmt::format("{}: {} and {} a step; {}: {} and {}", capital(best.mode), launches_words(best.launches()),
-                       micro(best.step_us), first.mode, first.launches(), micro(first.step_us));
+                       micro(best.step_us), other.mode, other.launches(), micro(other.step_us));
 }
 
 std::string modes_difference(const std::vector<ModeTimes>& modes) {
@@ -89,10 +105,17 @@ std::string modes_caption(const std::vector<ModeTimes>& modes) {
     if (modes.size() == 1) return "The last step of the program: the host's calls above the GPU's kernels.";
     const bool same =
         std::all_of(modes.begin(), modes.end(), [&](const ModeTimes& mode) { return mode.loss == modes.front().loss; });
-    if (same)
-        return fmt::format("The last step of each: same program, same data. All {} losses agree to the last bit, {:.6g}.",
-                           modes.size(), modes.front().loss);
-    return "The last step of each: same program, same data. The losses differ.";
+    const bool programs = modes.front().program != modes.back().program && modes.front().mode == modes.front().program;
+    const std::string begin = programs ? "The last step of each." : "The last step of each: same program, same data.";
+    if (same) return fmt::format("{} All {} losses agree to the last bit, {:.6g}.", begin, modes.size(), modes.front().loss);
+    if (std::any_of(modes.begin(), modes.end(), [](const ModeTimes& mode) { return !std::isfinite(mode.loss); }))
+        return begin;
+    // Sums in another order differ in their last bits.
+    const bool close = std::all_of(modes.begin(), modes.end(), [&](const ModeTimes& mode) {
+        return std::abs(mode.loss - modes.front().loss) <= 1e-5 * std::abs(modes.front().loss);
+    });
+    if (close) return fmt::format("{} All {} losses are {:.5g}, but for rounding.", begin, modes.size(), modes.front().loss);
+    return begin + " The losses differ.";
 }
 
 std::string mode_words(const ModeTimes& mode) {

@@ -19,7 +19,8 @@ struct ModeSpan {
     double begin = 0, end = 0;
 };
 struct ModeTimes {
-    std::string mode;                      // "eager"
+    std::string mode;                      // "eager"; of several programs in one mode the program, "mlp whole"
+    std::string program;                   // its file, without folder and ending
     std::vector<ModeSpan> calls, kernels;  // of the host; of the GPU
     double calls_us = 0, kernels_us = 0, step_us = 0;
     double bytes = -1;  // that the launches read and write; -1: not counted

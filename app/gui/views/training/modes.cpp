@@ -19,7 +19,6 @@ using Modes = std::vector<ModeTimes>;
 
 constexpr std::string_view modes_title = "One step in several modes";
 constexpr std::string_view modes_hidden = "Calls, kernels and times stay hidden until you lock an answer.";
-constexpr float mode_name = 74;
 constexpr Color mode_fills[] = {data::sky, data::orange, data::green, data::purple};
 
 class ModesView final : public View {
@@ -73,6 +72,13 @@ class ModesView final : public View {
     size_t mode_ = 0;
     int kernel_ = -1;
 
+    static float name_width(Ui& ui, const Modes& modes) {
+        float width = 74;
+        for (const ModeTimes& mode : modes)
+            width = std::max(width, ui.text_width(mode.mode, {.size = 14, .weight = 700}) + 12);
+        return width;
+    }
+
     static std::string kernel_words(const ModeTimes& mode, size_t kernel) {
         const ModeSpan& span = mode.kernels[kernel];
         return fmt::format("{}, kernel {} of {}: {}{}, from {} to {}", mode.mode, kernel + 1, mode.kernels.size(), span.name,
@@ -92,7 +98,8 @@ class ModesView final : public View {
         double end = 1e-9;
         for (const ModeTimes& mode : modes) end = std::max(end, mode.step_us);
         const float axis = 22, side = r.w > 760 ? 190.0f : 92.0f;
-        const Rect plot{r.x + mode_name, r.y, r.w - mode_name - side, r.h - axis};
+        const float name = name_width(ui, modes);
+        const Rect plot{r.x + name, r.y, r.w - name - side, r.h - axis};
         const float pitch = std::min(120.0f, plot.h / static_cast<float>(modes.size()));
         const float calls = std::min(22.0f, pitch * 0.28f), kernels = std::min(34.0f, pitch * 0.4f);
         const auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>(us / end); };
@@ -165,12 +172,12 @@ class ModesView final : public View {
             {"bytes moved", [](const ModeTimes& m) { return m.bytes; },
              [](double v) { return v < 0 ? std::string("-") : bytes_si(v); }},
         };
-        const float pitch = (r.w - mode_name) / static_cast<float>(std::size(columns));
+        const float name = name_width(ui, modes), pitch = (r.w - name) / static_cast<float>(std::size(columns));
         for (size_t m = 0; m < modes.size(); ++m)
             ui.text(r.x, r.y + 30 + 20 * static_cast<float>(m) + 13, modes[m].mode, {.size = 13, .weight = 600});
         for (size_t c = 0; c < std::size(columns); ++c) {
             const Column& column = columns[c];
-            const float x = r.x + mode_name + pitch * static_cast<float>(c), numbers = 70;
+            const float x = r.x + name + pitch * static_cast<float>(c), numbers = 70;
             ui.text(x, r.y + 20, column.title, {.size = 13, .weight = 600, .width = pitch - 12});
             double most = 1e-9;
             for (const ModeTimes& mode : modes) most = std::max(most, column.value(mode));

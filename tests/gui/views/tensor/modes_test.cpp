@@ -82,4 +82,30 @@ TEST_CASE("the lesson's three modes stand on one axis, eager first, with one los
     CHECK(hidden.find("launches") == std::string::npos);
 }
 
+TEST_CASE("two programs in one mode go by their names, each with its own time, and losses agree but for rounding") {
+    const auto run_of = [](const char* file, const char* product) {
+        const auto text = scene::parse_tape(
+            fmt::format("param A[16,32] = normal 0.4\nparam B[16,32] = normal 0.4\ninput x[8,32] = random\n"
+                        "input t[8,32] = random\n{}\nloss = mse(y, t)\nbackward loss\n",
+                        product),
+            file);
+        REQUIRE(text.ok());
+        const auto run = scene::run_tape(text.value(), {.device = "sim:v100"});
+        REQUIRE(run.ok());
+        return run.value();
+    };
+    Snapshot snapshot;
+    snapshot.tape = run_of("lessons/C05/mlp_whole.tape", "y = linear(x, cat(A, B, 0))");
+    snapshot.beside.push_back(run_of("lessons/C05/mlp_split.tape", "y = cat(linear(x, A), linear(x, B), 1)"));
+    const std::vector<ModeTimes> modes = modes_shown(snapshot);
+    REQUIRE(modes.size() == 2);
+    CHECK(modes[0].mode == "mlp whole");
+    CHECK(modes[1].mode == "mlp split");
+    const std::string headline = modes_headline(modes);
+    for (const ModeTimes& mode : modes)
+        CHECK(headline.find(time_text(mode.step_us, {.significant = mode.step_us >= 100 ? 4 : 3})) != std::string::npos);
+    CHECK(modes_caption(modes).find("differ") == std::string::npos);
+    CHECK(modes_caption(modes).find("same program") == std::string::npos);
+}
+
 }  // namespace gui_modes_test
