@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -99,6 +100,9 @@ class Device {
     virtual std::string name() const = 0;             // "host", "sim:v100"
     virtual std::string description() const = 0;      // one line for `lockstep devices`: what it is, which library serves it
     virtual std::string_view provenance() const = 0;  // of its times: "measured" or "simulated"
+
+    // Of one tensor: kernels count with an int. Where nothing runs, any number that a plan may have.
+    virtual int64_t most_elements() const { return std::numeric_limits<int32_t>::max(); }
 
     virtual Pointer allocate(size_t bytes, std::string_view name) = 0;
     virtual void release(Pointer pointer) = 0;

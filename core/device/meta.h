@@ -22,6 +22,8 @@ class Meta final : public Device {
     }
     std::string_view provenance() const override { return "derived"; }
 
+    int64_t most_elements() const override { return int64_t{1} << 50; }
+
     Pointer allocate(size_t bytes, std::string_view name) override;
     void release(Pointer pointer) override;
     void copy_in(Pointer to, const void* from, size_t bytes, Stream stream) override;

@@ -189,9 +189,10 @@ bool Tensor::contiguous() const {
 }
 
 Tensor make_tensor(Heap& heap, const Shape& shape, const Label& name, Purpose purpose, DType dtype) {
-    int64_t count = 1;
+    int64_t count = 1, most = std::numeric_limits<int32_t>::max();
     for (int64_t extent : shape) {
-        if (extent < 1 || extent > std::numeric_limits<int32_t>::max() / count) check_shape(shape, name.text());
+        if (extent > most / count) most = std::max(most, heap.device().most_elements());
+        if (extent < 1 || extent > most / count) check_shape(shape, name.text());
         count *= extent;
     }
     Tensor tensor{shape, strides_of(shape), 0, dtype, nullptr, -1};
