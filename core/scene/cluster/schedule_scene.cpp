@@ -187,8 +187,11 @@ constexpr Figure<TimedSchedule> schedule_rows[] = {
          for (const auto& actions : s.run.actions) messages += std::count_if(actions.begin(), actions.end(), sends);
          return messages;
      }},
-    {"peak_activations", "micro-batches", "Kept at most, by the rank with most or by one of them.",
-     [](const auto& s) { return *std::max_element(s.run.peak_activations.begin(), s.run.peak_activations.end()); }, "rank"},
+    {"peak_activations", "micro-batches", "Kept at most, by the rank with most or by one of them; chunks count their share.",
+     [](const auto& s) {
+         return s.run.schedule.share() * *std::max_element(s.run.peak_activations.begin(), s.run.peak_activations.end());
+     },
+     "rank"},
     {"weight_versions", "versions", "Kept at most, by the rank with most or by one of them.",
      [](const auto& s) { return *std::max_element(s.run.weight_versions.begin(), s.run.weight_versions.end()); }, "rank"},
 };
@@ -263,7 +266,7 @@ ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& opti
     leave_figures<TimedSchedule>(schedule_rows, {*run, shape, durations, kind}, f);
     for (size_t rank = 0; rank < run->actions.size(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
-        f["peak_activations" + at] = run->peak_activations[rank];
+        f["peak_activations" + at] = schedule.share() * run->peak_activations[rank];
         f["weight_versions" + at] = run->weight_versions[rank];
         f["busy" + at] = run->busy[rank];
         for (const parallel::ActionRun& ran : run->actions[rank]) {
