@@ -1,8 +1,10 @@
 // Scenes of many ranks: their rows, their figures, the words of their mistakes, and that no text harms.
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/rng.h"
 #include "core/scene/cluster/parallel_picture.h"
+#include "core/scene/cluster/worker_lanes.h"
 #include "core/scene/figures/figure_table.h"
 #include "core/scene/figures/figures.h"
 #include "tests/catch.h"
@@ -46,6 +48,13 @@ TEST_CASE("rows of schedules have the textbook's bubbles") {
     CHECK(figure(scene, "peak_activations@rank:3@row:1f1b") == 1);
     CHECK(figure(scene, "idle_a_rank") == Approx(figure(scene, "formula_idle")));
     CHECK(figure(scene, "end@action:F1@rank:0") == 1);
+}
+
+TEST_CASE("what a rank of several chunks keeps is counted in micro-batches, a chunk as its share") {
+    const auto scene = scene_of("schedule", "1f1b ranks=4 microbatches=8; interleaved chunks=2");
+    CHECK(figure(scene, "peak_activations@rank:0") == 4);
+    CHECK(figure(scene, "peak_activations@rank:0@row:interleaved") == 5.5);  // eleven halves
+    CHECK(figure(scene, "peak_activations@row:interleaved") == 5.5);
 }
 
 TEST_CASE("a schedule of one's own runs, and a wrong one is refused with its reason") {
@@ -267,6 +276,15 @@ TEST_CASE("records go to workers in parts or are drawn from all; uneven parts en
     CHECK(figure(even, "steps@row:again") == 16);
     CHECK(figure(even, "kept_part@row:again") < 24);
     CHECK(figure(even, "kept_part@row:same") == 32);
+    const auto had = [&](size_t row) {  // by worker 0 in its second epoch
+        int64_t count = 0;
+        for (const WorkerBatch& batch : even->rows[row].lanes->batches)
+            if (batch.worker == 0) count += std::count(batch.had.begin(), batch.had.end(), 1);
+        return static_cast<double>(count);
+    };
+    CHECK(had(0) == 0);
+    CHECK(had(2) == figure(even, "kept_part@row:again"));
+    CHECK(had(3) == 32);
     const auto odd = scene_of("parallel", "mlp widths=8,16,4 dp=3 batch=12 records=97 name=all; name=drop drop=1");
     CHECK(figure(odd, "batches@rank:0") == 9);
     CHECK(figure(odd, "batches@rank:1") == 8);
@@ -320,6 +338,13 @@ TEST_CASE("training rows that cannot run say what could") {
                 static_cast<char>(rng.uniform(32, 127));
         static_cast<void>(run_parallel_scene("parallel", text, {"lesson.md", 1, 1}, {}));
     }
+}
+
+TEST_CASE("a plan of a long sequence that nothing cuts is planned: no kernel runs that would count its elements") {
+    const auto scene = scene_of("plan", "llama3-405b dp=8 tp=8 sequence=131072 batch=8 zero=3");
+    CHECK(figure(scene, "fits") == 0);
+    CHECK(figure(scene, "activations") > 1e12);
+    CHECK(figure(scene, "step_us") > 0);
 }
 
 }  // namespace scene_parallel_test

@@ -423,8 +423,9 @@ void train_in_steps(ParallelRow& made, const ParallelOptions& options, const Par
 // Which records each batch read, who waits for whom, and the figures of both.
 void finish_lanes(ParallelRow& made, const Feed& feed, std::map<std::string, double>& f) {
     const auto lanes = std::make_shared<WorkerLanes>(*made.lanes);
-    std::map<int64_t, std::set<uint64_t>> seen;  // by epoch
-    std::vector<WorkerBatch*> turns;             // a batch of every worker, then the next
+    std::map<int64_t, std::set<uint64_t>> seen;                  // by epoch
+    std::map<std::pair<int, int64_t>, std::set<uint64_t>> read;  // by worker and epoch
+    std::vector<WorkerBatch*> turns;                             // a batch of every worker, then the next
     for (WorkerBatch& batch : lanes->batches) turns.push_back(&batch);
     std::stable_sort(turns.begin(), turns.end(), [](const WorkerBatch* a, const WorkerBatch* b) {
         return std::pair(a->batch, a->worker) < std::pair(b->batch, b->worker);
@@ -432,8 +433,15 @@ void finish_lanes(ParallelRow& made, const Feed& feed, std::map<std::string, dou
     if (feed.records > 0)
         for (WorkerBatch* batch : turns) {
             const int64_t epoch = batch->batch / feed.epoch_steps, first = batch->batch % feed.epoch_steps * feed.batch;
-            for (int64_t i = first; i < first + feed.batch; ++i)
-                batch->records.push_back(seen[epoch].insert(feed.record(batch->worker, epoch, i)).second);
+            for (int64_t i = first; i < first + feed.batch; ++i) {
+                const auto record = static_cast<uint64_t>(feed.record(batch->worker, epoch, i));
+                bool had = false;
+                for (int64_t before = 0; before < epoch; ++before)
+                    had = had || read[{batch->worker, before}].count(record) > 0;
+                read[{batch->worker, epoch}].insert(record);
+                batch->records.push_back(seen[epoch].insert(record).second);
+                batch->had.push_back(had);
+            }
         }
     for (int rank = 0; rank < lanes->workers; ++rank)
         if (const auto found = f.find(fmt::format("waits_for@rank:{}", rank)); found != f.end())

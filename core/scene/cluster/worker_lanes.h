@@ -27,6 +27,7 @@ struct WorkerBatch {
     double loss = 0;                       // of this batch; of a step: of all workers' batches
     bool stuck = false;                    // it waits for ever
     std::vector<char> records = {};        // of a set: 1 for each that nobody had read before in its epoch
+    std::vector<char> had = {};            // and 1 for each that this worker read in an epoch before
 };
 
 struct WorkerLanes {

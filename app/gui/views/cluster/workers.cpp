@@ -42,9 +42,13 @@ class WorkersView final : public View {
         ui.push_scope("workers");
         pick_by_keys(ui, shown, hidden, area);
         float y = body.y;
-        if (!hidden) {
+        const WorkerBatch* picked = picked_batch(shown);
+        if (!hidden && body.h < low_body) {  // one line says it
+            ui.text(body.x, y + 16, picked ? batch_words(*shown[group_], *picked) : workers_headline(shown),
+                    {.size = picked ? 14.0f : 18.0f, .weight = picked ? 400 : 700, .width = body.w});
+            y += 26;
+        } else if (!hidden) {
             ui.text(body.x, y + 22, workers_headline(shown), {.size = 24, .weight = 700, .width = body.w});
-            const WorkerBatch* picked = picked_batch(shown);
             ui.text(body.x, y + 44, picked ? batch_words(*shown[group_], *picked) : workers_difference(shown),
                     {.size = 14, .color = picked ? ui.theme->ink : ui.theme->ink2, .width = body.w});
             y += 56;
@@ -137,25 +141,33 @@ class WorkersView final : public View {
     }
 
     void draw_groups(Ui& ui, const ShownLanes& shown, bool hidden, const Rect& r) {
-        const float legend = 26, axis = 22, prices = !hidden && r.h > 330 ? 62.0f : 0.0f;
-        float fixed = legend + axis + prices, lanes = 0;
+        const float legend = 26, axis = 22;
+        float fixed = legend + axis, lanes = 0;
         double end = 1e-9;
-        bool records = false;
+        bool records = false, had = false;
         for (const WorkerLanes* one : shown) {
             fixed += height_of(*one, 0);
             lanes += static_cast<float>(one->workers);
             end = std::max(end, one->end_us * (stuck_batch(*one) ? 1.3 : 1.0));
-            for (const WorkerBatch& batch : one->batches) records = records || !batch.records.empty();
+            for (const WorkerBatch& batch : one->batches) {
+                records = records || !batch.records.empty();
+                had = had || std::count(batch.had.begin(), batch.had.end(), 1) > 0;
+            }
         }
-        const float pitch = std::clamp((r.h - fixed) / lanes, 16.0f, 52.0f);
+        // Where records are shown, their squares come before the prices.
+        const float price = 62, left = r.h - fixed - price;
+        const float prices = !hidden && r.h > 330 && (!records || left / lanes >= 36) ? price : 0.0f;
+        const float pitch = std::clamp((r.h - fixed - prices) / lanes, 16.0f, 52.0f);
         const bool side = r.w > 640;
         const float wide = r.w - label_width - (side ? side_width : 0.0f) - 8;
         const auto [begin, until] = window_of(shown, end, wide);
         float y = r.y;
         for (size_t i = 0; i < shown.size(); ++i) {
             const WorkerLanes& one = *shown[i];
-            Place place{.pitch = pitch, .begin_us = begin, .end_us = until, .records = records && pitch >= 36};
-            place.bar = place.records ? std::min(24.0f, pitch - 14) : std::min(26.0f, pitch - 4);
+            Place place{.pitch = pitch, .begin_us = begin, .end_us = until, .records = records};
+            place.bar = !records      ? std::min(26.0f, pitch - 4)
+                        : pitch >= 36 ? std::min(24.0f, pitch - 14)
+                                      : std::max(6.0f, pitch - 10);
             place.plot = {r.x + label_width, y + 26, wide, height_of(one, pitch) - 34};
             title(ui, one, name_among(one, shown), r.x, y, r.x + label_width + wide);
             if (hidden)
@@ -167,9 +179,9 @@ class WorkersView final : public View {
                 const Rect beside{r.right() - side_width + 12, y, side_width - 12, height_of(one, pitch) - 8};
                 if (one.asynchronous)
                     histogram(ui, one, beside);
-                else if (!one.waits.empty())
+                else if (!one.waits.empty() && beside.h > 96)
                     who_waits(ui, one, beside);
-                else if (shown.size() > 1 && shown.back()->asynchronous)
+                else if (one.waits.empty() && shown.size() > 1 && shown.back()->asynchronous)
                     draw_losses(ui, shown, beside);
             }
             y += height_of(one, pitch);
@@ -178,7 +190,7 @@ class WorkersView final : public View {
         time_axis(ui, {r.x + label_width, y, wide, axis}, begin, until, end);
         y += axis;
         if (prices > 0) draw_prices(ui, shown, {r.x, y, r.w, prices});
-        draw_legend(ui, shown, records && pitch >= 36, r.x, r.bottom() - 8, r.right());
+        draw_legend(ui, shown, records, had, r.x, r.bottom() - 8, r.right());
     }
 
     static void title(Ui& ui, const WorkerLanes& lanes, const std::string& name, float x, float y, float right) {
@@ -279,14 +291,15 @@ class WorkersView final : public View {
         const TextStyle style{.size = 12, .color = text_on(shade), .mono = true};
         const float width = ui.text_width(number, style);
         if (!lanes.asynchronous) {
-            if (width + 6 < work.w) ui.text(work.x + work.w / 2 - width / 2, work.y + work.h / 2 + 4.5f, number, style);
+            if (width + 6 < work.w && place.bar >= 14)
+                ui.text(work.x + work.w / 2 - width / 2, work.y + work.h / 2 + 4.5f, number, style);
             if (batch.stuck) {
                 const Rect rest{work.right() + 1, y, place.plot.right() - work.right() - 1, place.bar};
                 waiting(rest);
                 ui.outline(rest);
                 const TextStyle words{.size = 12, .weight = 600};
                 const float w = ui.text_width("waits, for ever", words);
-                if (w + 16 < rest.w) {
+                if (w + 16 < rest.w && place.bar >= 14) {
                     ui.rect({rest.x + rest.w / 2 - w / 2 - 6, y + 3, w + 12, place.bar - 6}, theme.panel);
                     ui.text(rest.x + rest.w / 2 - w / 2, y + place.bar / 2 + 4.5f, "waits, for ever", words);
                 }
@@ -313,12 +326,15 @@ class WorkersView final : public View {
             }
         }
         if (!place.records) return;
-        const float size = std::min(7.0f, (place.x_of(batch.computed_us) - work.x) / float(batch.records.size() + 1) - 1);
+        const float gap = place.pitch >= 36 ? 3.0f : 1.5f;
+        const float size = std::min({7.0f, place.pitch - place.bar - gap - 1,
+                                     (place.x_of(batch.computed_us) - work.x) / float(batch.records.size() + 1) - 1});
         if (size < 3) return;
         for (size_t i = 0; i < batch.records.size(); ++i) {
-            const Rect cell{work.x + 1 + static_cast<float>(i) * (size + 1.5f), y + place.bar + 3, size, size};
+            const Rect cell{work.x + 1 + static_cast<float>(i) * (size + 1.5f), y + place.bar + gap, size, size};
+            const bool had = i < batch.had.size() && batch.had[i];
             if (batch.records[i])
-                ui.rect(cell, fill);
+                ui.rect(cell, had ? theme.ink : fill);
             else
                 ui.frame(cell, theme.ink2);
         }
@@ -421,8 +437,11 @@ class WorkersView final : public View {
             const Point tip = ends[0], back{tip.x + 9 * dx, tip.y + 9 * dy};  // what would come to who waits
             ui.polygon({tip, {back.x - 5 * dy, back.y + 5 * dx}, {back.x + 5 * dy, back.y - 5 * dx}}, data::vermillion);
             if (waits_too(lanes, whom)) continue;
-            ui.text((a.x + b.x) / 2 + (dx >= 0 ? 8.0f : -8.0f), (a.y + b.y) / 2, "never sends",
-                    {.size = 12, .color = theme.wrong, .align = dx >= 0 ? Align::left : Align::right});
+            // Beside the line, on the side where it stays in this panel: the lanes' own words stand at its left.
+            const float half = (a.x + b.x) / 2, width = ui.text_width("never sends", {.size = 12});
+            const bool behind = half + 12 + width <= r.right() && (dx >= 0 || half - 8 - width < r.x);
+            ui.text(std::max(behind ? half + 12 : half - 8 - width, r.x), (a.y + b.y) / 2, "never sends",
+                    {.size = 12, .color = theme.wrong});
         }
         for (int worker = 0; worker < lanes.workers; ++worker) {
             const Point at = place(worker);
@@ -453,7 +472,7 @@ class WorkersView final : public View {
         }
     }
 
-    static void draw_legend(Ui& ui, const ShownLanes& shown, bool records, float x, float y, float right) {
+    static void draw_legend(Ui& ui, const ShownLanes& shown, bool records, bool had, float x, float y, float right) {
         const bool steps = !shown.front()->asynchronous, server = shown.back()->asynchronous;
         const auto next = [&](Color color, Hatch hatch, std::string_view words) {
             if (x + ui.text_width(words, {.size = 13}) + 40 < right) x = ui.legend(x, y, color, hatch, words);
@@ -464,7 +483,11 @@ class WorkersView final : public View {
         if (server) next(data::green, Hatch::solid, "a batch, fresh weights");
         if (server) next(data::yellow, Hatch::solid, "1 update old");
         if (server) next(data::vermillion, Hatch::solid, "oldest");
-        if (records) next(steps ? data::sky : data::green, Hatch::solid, "squares: records; hollow: read again");
+        const bool again = std::any_of(shown.begin(), shown.end(), [](const auto* one) { return one->read_again() > 0; });
+        if (records)
+            next(steps ? data::sky : data::green, Hatch::solid,
+                 again ? "squares: records; hollow: read again" : "squares: records");
+        if (had) next(ui.theme->ink, Hatch::solid, "the worker had it in epoch 1");
     }
 };
 

@@ -46,6 +46,16 @@ std::string workers_headline(const ShownLanes& shown) {
     if (last.asynchronous) return fmt::format("Nobody waits, and {} updates are stale", updates_words(last));
     if (const WorkerBatch* stuck = stuck_batch(first))
         return fmt::format("Step {}: worker {} waits for ever", stuck->batch + 1, stuck->worker);
+    const auto had = [](const WorkerLanes& lanes) {  // by worker 0
+        int64_t count = 0;
+        for (const WorkerBatch& batch : lanes.batches)
+            if (batch.worker == 0) count += std::count(batch.had.begin(), batch.had.end(), 1);
+        return count;
+    };
+    if (had(first) > 0 || had(last) > 0) {
+        std::string text = fmt::format("In epoch 2 worker 0 has {} of its records again", had(first));
+        return shown.size() > 1 ? text + fmt::format(", {} in {}", had(last), last.name) : text;
+    }
     for (const WorkerLanes* lanes : shown)
         if (const int64_t again = lanes->read_again(); again > 0)
             return fmt::format("{}: {} of {} draws are records read before", lanes->name, again,
