@@ -100,4 +100,19 @@ TEST_CASE("no text of a step of data parallelism clashes at any size", "[long]")
     }
 }
 
+TEST_CASE("rows on one rank and on several tell first how long each takes for a step") {
+    RowsDesk desk("parallel", "mlp widths=16,32,8 name=one batch=32 steps=2; name=four dp=4; name=eight dp=8",
+                  "data_parallel", false);
+    const auto& rows = desk.result.as<scene::ParallelScene>()->rows;
+    const std::vector<DataStep> steps = data_steps(*desk.session.snapshot()->cluster);
+    REQUIRE(steps.size() == 3);
+    CHECK(data_headline(steps, steps[2]).starts_with("8 ranks take "));
+    CHECK(data_headline(steps, steps[2]).find("one takes ") != std::string::npos);
+    CHECK(desk.shows(time_text(rows[0].figures.at("step_us"))));
+    CHECK(desk.shows("8 ranks take "));
+    CHECK(buckets_words(1) == "1 bucket");
+    CHECK(data_difference(steps[2], steps[1]).find("1 buckets") == std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 }  // namespace gui_data_parallel_test

@@ -21,10 +21,6 @@ constexpr std::string_view data_hidden =
     "When gradients leave, and when the step ends, stays hidden until you lock an answer.";
 constexpr float name_width = 62, lane_width = 66;
 
-std::string buckets_words(size_t count) {
-    return fmt::format("{} bucket{}", count, count == 1 ? "" : "s");
-}
-
 class DataParallelView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -37,17 +33,23 @@ class DataParallelView final : public View {
         const bool hidden = session.learn.reveal_steps >= 0;
         const DataStep& step = steps_[shown_at(hidden)];
         const std::string caption = hidden ? std::string(data_hidden) : data_caption(step);
-        const Rect body = ui.panel(area, {.title = data_title,
-                                          .right = fmt::format("{} ranks, {} of gradients", step.ranks.size(),
-                                                               bytes_si(static_cast<double>(step.gradient_bytes))),
-                                          .badge = hidden ? Provenance::none : Provenance::derived,
-                                          .caption = caption});
+        const Rect body = ui.panel(
+            area, {.title = data_title,
+                   .right = fmt::format("{} rank{}, {} of gradients", step.ranks.size(), step.ranks.size() == 1 ? "" : "s",
+                                        bytes_si(static_cast<double>(step.gradient_bytes))),
+                   .badge = hidden ? Provenance::none : Provenance::derived,
+                   .caption = caption});
         ui.push_scope("data parallel");
         if (!hidden) pick_by_keys(ui, area);
         float y = body.y;
-        if (!hidden) {
-            ui.text(body.x, y + 22, data_headline(step), {.size = 24, .weight = 700, .width = body.w});
-            const bool one = bucket_ >= 0 && bucket_ < static_cast<int>(step.ranks[rank_of(step)].buckets.size());
+        const bool one = bucket_ >= 0 && bucket_ < static_cast<int>(step.ranks[rank_of(step)].buckets.size());
+        if (!hidden && body.h < low_body) {  // one line says it
+            ui.text(body.x, y + 16,
+                    one ? bucket_words(step, rank_of(step), static_cast<size_t>(bucket_)) : data_headline(steps_, step),
+                    {.size = one ? 14.0f : 18.0f, .weight = one ? 400 : 700, .width = body.w});
+            y += 28;
+        } else if (!hidden) {
+            ui.text(body.x, y + 22, data_headline(steps_, step), {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44,
                     one ? bucket_words(step, rank_of(step), static_cast<size_t>(bucket_))
                         : data_difference(step, steps_.front()),
@@ -55,14 +57,15 @@ class DataParallelView final : public View {
             y += 56;
         }
         constexpr float legend = 24;
-        const float bars = height_of_bars();
+        const bool low = body.h < low_body;
+        const float bars = height_of_bars(low);
         const Rect lanes{body.x, y, body.w, body.bottom() - legend - bars - y};
         if (hidden && !known(0))
             draw_hidden_place(ui, {lanes.x, lanes.y, lanes.w, lanes.h + bars});
         else
-            draw_lanes(ui, step, hidden, lanes);
-        if (!hidden || known(0)) draw_bars(ui, hidden, {body.x, body.bottom() - legend - bars, body.w, bars});
-        draw_legend(ui, body.x, body.bottom() - 6, body.right());
+            draw_lanes(ui, step, hidden, low, lanes);
+        if (!hidden || known(0)) draw_bars(ui, hidden, low, {body.x, body.bottom() - legend - bars, body.w, bars});
+        draw_legend(ui, step, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
 
@@ -70,7 +73,7 @@ class DataParallelView final : public View {
         const auto snapshot = session.snapshot();
         const Steps steps = snapshot->cluster ? data_steps(*snapshot->cluster) : Steps();
         if (steps.empty()) return std::string(data_title) + ": no ranks have trained yet.\n";
-        std::string text = fmt::format("{} (derived): {} ranks\n", data_title, steps.front().ranks.size());
+        std::string text = fmt::format("{} (derived): {} ranks\n", data_title, steps.back().ranks.size());
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(data_hidden) + "\n";
         for (const DataStep& step : steps) {
             const DataRank& rank = step.ranks.front();
@@ -80,7 +83,7 @@ class DataParallelView final : public View {
                             buckets_words(rank.buckets.size()), time_text(rank.exposed_us()));
         }
         const DataStep& step = steps[std::min(row_, steps.size() - 1)];
-        text += "  " + data_headline(step) + ". " + data_difference(step, steps.front()) + "\n";
+        text += "  " + data_headline(steps, step) + ". " + data_difference(step, steps.front()) + "\n";
         for (size_t bucket = 0; bucket < step.ranks.front().buckets.size() && bucket < 40; ++bucket)
             text += "    " + bucket_words(step, 0, bucket) + "\n";
         return text + "  " + data_caption(step) + "\n";
@@ -98,10 +101,16 @@ class DataParallelView final : public View {
         steps_ = scene ? data_steps(*scene) : Steps();
         bucket_ = -1;
         row_ = 0;
+        const bool by_ranks = ranks_differ();
         for (size_t i = 1; i < steps_.size(); ++i)
-            if (steps_[i].end_us < steps_[row_].end_us) row_ = i;
+            if (by_ranks ? steps_[i].ranks.size() > steps_[row_].ranks.size() : steps_[i].end_us < steps_[row_].end_us)
+                row_ = i;
         for (size_t i = 0; i < steps_.size(); ++i)
             if (asks_for(i)) row_ = i;
+    }
+    bool ranks_differ() const {
+        return std::any_of(steps_.begin(), steps_.end(),
+                           [&](const DataStep& step) { return step.ranks.size() != steps_.front().ranks.size(); });
     }
     bool asks_for(size_t row) const {
         std::string name = seen_->asked;
@@ -124,7 +133,9 @@ class DataParallelView final : public View {
         if (bucket != 0) bucket_ = std::clamp(bucket_ + bucket, -1, count - 1);
     }
 
-    float height_of_bars() const { return 30 + 22 * static_cast<float>(steps_.size()) + 4; }
+    // Below their title, which is left out where they have little room.
+    static float head_of_bars(bool low) { return low ? 8.0f : 30.0f; }
+    float height_of_bars(bool low) const { return head_of_bars(low) + 22 * static_cast<float>(steps_.size()) + 4; }
 
     double longest(bool hidden) const {
         double end = 1e-9;
@@ -142,7 +153,7 @@ class DataParallelView final : public View {
         return {r.x + name_width + lane_width, r.w - name_width - lane_width - 128, longest(hidden)};
     }
 
-    void draw_lanes(Ui& ui, const DataStep& step, bool hidden, const Rect& r) {
+    void draw_lanes(Ui& ui, const DataStep& step, bool hidden, bool low, const Rect& r) {
         const Theme& theme = *ui.theme;
         const Scale scale = scale_of(r, hidden);
         constexpr float head = 22, axis = 22;
@@ -160,8 +171,8 @@ class DataParallelView final : public View {
         const float end = scale.x(step.end_us);
         const Point line[] = {{end, top - 6}, {end, bottom + 4}};
         ui.polyline(line, theme.ink, 2);
-        ui.text(end + 6, top + 10, "the step ends", {.size = 12, .color = theme.ink2});
-        ui.text(end + 6, top + 28, time_text(step.end_us), {.size = 16, .weight = 700});
+        if (!low) ui.text(end + 6, top + 10, "the step ends", {.size = 12, .color = theme.ink2});
+        ui.text(end + 6, top + (low ? 16 : 28), time_text(step.end_us), {.size = 16, .weight = 700});
         double unit = step_of_time(scale.end);
         while (scale.x(unit) - scale.left < 58) unit *= 2;
         for (int i = 0; i * unit <= scale.end; ++i) {
@@ -238,20 +249,23 @@ class DataParallelView final : public View {
     }
 
     // One bar a row: what rank 0 computes, and how much longer the step is.
-    void draw_bars(Ui& ui, bool hidden, const Rect& r) {
+    void draw_bars(Ui& ui, bool hidden, bool low, const Rect& r) {
         const Theme& theme = *ui.theme;
         ui.line({r.x, r.y}, {r.right(), r.y}, theme.line);
-        const bool by_bucket = std::any_of(steps_.begin(), steps_.end(),
-                                           [&](const DataStep& one) { return one.at_once != steps_.front().at_once; });
-        float x = ui.text(r.x, r.y + 20, by_bucket ? "A bucket holds" : "A step of", {.size = 14, .weight = 600});
-        ui.text(x + 10, r.y + 20, "click a bar to see its step above", {.size = 13, .color = theme.ink2});
+        const bool by_bucket = !ranks_differ() && std::any_of(steps_.begin(), steps_.end(), [&](const DataStep& one) {
+            return one.at_once != steps_.front().at_once;
+        });
+        if (!low) {
+            const float x = ui.text(r.x, r.y + 20, by_bucket ? "A bucket holds" : "A step of", {.size = 14, .weight = 600});
+            ui.text(x + 10, r.y + 20, "click a bar to see its step above", {.size = 13, .color = theme.ink2});
+        }
         const Scale scale = scale_of(r, hidden);
         size_t shortest = 0;
         for (size_t i = 1; i < steps_.size(); ++i)
             if (steps_[i].end_us < steps_[shortest].end_us) shortest = i;
         for (size_t i = 0; i < steps_.size(); ++i) {
             const DataStep& step = steps_[i];
-            const float y = r.y + 30 + 22 * static_cast<float>(i);
+            const float y = r.y + head_of_bars(low) + 22 * static_cast<float>(i);
             const bool here = !hidden && i == row_;
             ui.text(scale.left - 8, y + 14, by_bucket ? step.at_once : step.name,
                     {.size = 13,
@@ -273,7 +287,7 @@ class DataParallelView final : public View {
                 ui.hatch({at, rest.y, std::min(440.0f, rest.right() - at), rest.h}, faded(data::black, 0.4f),
                          Hatch::diagonal);
             const std::string words = buckets_words(rank.buckets.size());
-            if (ui.text_width(words, {.size = 12}) + 16 < computed)
+            if (!rank.buckets.empty() && ui.text_width(words, {.size = 12}) + 16 < computed)
                 ui.text(whole.x + 8, y + 13, words,
                         {.size = 12, .color = text_on(mix(theme.panel, data::sky, here ? 0.9f : 0.55f))});
             float at = ui.text(whole.right() + 8, y + 14, time_text(step.end_us), {.size = 13, .weight = here ? 700 : 400});
@@ -288,13 +302,16 @@ class DataParallelView final : public View {
         }
     }
 
-    static void draw_legend(Ui& ui, float x, float y, float right) {
+    static void draw_legend(Ui& ui, const DataStep& step, float x, float y, float right) {
         const auto next = [&](Color color, Hatch hatch, std::string_view words) {
             if (x + ui.text_width(words, {.size = 13}) + 40 < right) x = ui.legend(x, y, color, hatch, words);
         };
         next(step_phase_color("forward"), Hatch::solid, "forward");
         next(step_phase_color("backward"), Hatch::solid, "backward");
         next(data::orange, Hatch::diagonal, "all-reduce of a bucket");
+        const std::vector<DataWork>& work = step.ranks.front().work;
+        if (std::any_of(work.begin(), work.end(), [](const DataWork& one) { return one.phase == StepPhase::communication; }))
+            next(step_phase_color("communication"), Hatch::solid, "other messages");
         next(step_phase_color("update"), Hatch::cross, "update");
         next(mix(ui.theme->panel, data::vermillion, 0.25f), Hatch::solid, "waits for the last gradients");
     }

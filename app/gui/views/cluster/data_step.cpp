@@ -65,11 +65,23 @@ std::vector<DataStep> data_steps(const scene::ClusterScene& scene) {
     std::vector<DataStep> steps;
     if (!scene.ran) return steps;
     for (const scene::ParallelRow& row : scene.ran->rows)
-        if (row.step && row.split.dp > 1 && row.split.dp == row.split.ranks()) steps.push_back(data_step(row));
-    return steps;
+        if (row.step && row.split.dp == row.split.ranks()) steps.push_back(data_step(row));
+    const bool parallel =
+        std::any_of(steps.begin(), steps.end(), [](const DataStep& step) { return step.ranks.size() > 1; });
+    return parallel ? steps : std::vector<DataStep>();
 }
 
-std::string data_headline(const DataStep& step) {
+std::string buckets_words(size_t count) {
+    return fmt::format("{} bucket{}", count, count == 1 ? "" : "s");
+}
+
+std::string data_headline(const std::vector<DataStep>& steps, const DataStep& step) {
+    const auto fewest = std::min_element(
+        steps.begin(), steps.end(), [](const DataStep& a, const DataStep& b) { return a.ranks.size() < b.ranks.size(); });
+    if (fewest != steps.end() && fewest->ranks.size() < step.ranks.size() && fewest->end_us > 0)
+        return fmt::format("{} ranks take {} for a step, {} take{} {}", step.ranks.size(), microseconds(step.end_us),
+                           fewest->ranks.size() == 1 ? std::string("one") : std::to_string(fewest->ranks.size()),
+                           fewest->ranks.size() == 1 ? "s" : "", microseconds(fewest->end_us));
     const DataRank& rank = step.ranks.front();
     if (rank.gradients_us <= 0) return "No gradients are exchanged in this step";
     const double share = rank.exposed_us() / rank.gradients_us;
@@ -81,8 +93,11 @@ std::string data_difference(const DataStep& step, const DataStep& first) {
     if (&step == &first || step.name == first.name)
         return fmt::format("Gradients leave in {} all-reduce{}; the step takes {}.", step.ranks.front().buckets.size(),
                            step.ranks.front().buckets.size() == 1 ? "" : "s", microseconds(step.end_us));
-    return fmt::format("{}: {} in {} buckets; {}: {}.", step.name, microseconds(step.end_us),
-                       step.ranks.front().buckets.size(), first.name, microseconds(first.end_us));
+    if (step.ranks.size() != first.ranks.size())
+        return fmt::format("Computing takes {}, the all-reduce {}, of which {} stick out.", microseconds(step.computing_us),
+                           microseconds(step.ranks.front().gradients_us), microseconds(step.ranks.front().exposed_us()));
+    return fmt::format("{}: {} in {}; {}: {}.", step.name, microseconds(step.end_us),
+                       buckets_words(step.ranks.front().buckets.size()), first.name, microseconds(first.end_us));
 }
 
 std::string data_caption(const DataStep& step) {

@@ -36,11 +36,13 @@ struct DataStep {
     double end_us = 0;
     double computing_us = 0;  // of rank 0
 };
-// Rows that trained in data parallel over more than one rank; empty: none did.
+// Rows that trained in data parallel, and those on one rank beside them; empty: none on more than one did.
 std::vector<DataStep> data_steps(const scene::ClusterScene& scene);
 DataStep data_step(const scene::ParallelRow& row);
 
-std::string data_headline(const DataStep& step);
+std::string buckets_words(size_t count);  // "1 bucket"
+// Of rows on different numbers of ranks: how much longer, or shorter, the step is than on the fewest.
+std::string data_headline(const std::vector<DataStep>& steps, const DataStep& step);
 std::string data_difference(const DataStep& step, const DataStep& first);
 std::string data_caption(const DataStep& step);
 std::string bucket_words(const DataStep& step, size_t rank, size_t bucket);
