@@ -453,7 +453,7 @@ void draw_parts(Ui& ui, const SketchScene& scene, const std::vector<double>& par
         const Rect box{x, bar.y, bar.w * static_cast<float>(parts[i] / 100), bar.h};
         x += box.w;
         ui.rect(box, faded(share_colors[i % 6], 0.75f));
-        ui.hatch(box, faded(data::black, 0.35f), share_hatches[i % 6]);
+        if (share_hatches[i % 6] != Hatch::solid) ui.hatch(box, faded(data::black, 0.35f), share_hatches[i % 6]);
         if (pencilled && box.w > 8) draw_pencil(ui, box, 23u * static_cast<uint32_t>(i) + 9, 10);
         ui.frame(box, theme.panel, 1);
         const std::string letter = scene.board.places[i].name, says = fmt::format("{:.0f} %", parts[i]);
@@ -466,13 +466,61 @@ void draw_parts(Ui& ui, const SketchScene& scene, const std::vector<double>& par
     ui.frame(bar, theme.ink3, 1.2f);
 }
 
-void draw_shares(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
+// Where the bars of shares and their legend stand: in little room the legend goes into columns, and bars get lower.
+struct SharesPlace {
+    Rect mine, is;
+    float legend = 0, pitch = 0;
+    size_t columns = 1;
+};
+SharesPlace place_shares(const Rect& area, size_t parts) {
+    SharesPlace it;
+    const bool low = area.h < 150 + 19 * static_cast<float>(parts);
+    if (low) it.columns = std::clamp(static_cast<size_t>(area.w / 270), size_t{1}, parts);
+    const auto lines = static_cast<float>((parts + it.columns - 1) / it.columns);
+    const float head = low ? 22 : 30, between = low ? 24 : 46, gap = low ? 20 : 34;
+    const float rest = area.h - head - between - gap;
+    const float h = std::clamp((rest - 19 * (lines - 1) - 4) / 2, 14.0f, std::clamp(area.h * 0.2f, 44.0f, 84.0f));
+    it.mine = {area.x, area.y + head, area.w, h};
+    it.is = {area.x, it.mine.bottom() + between, area.w, h};
+    it.legend = it.is.bottom() + gap;
+    it.pitch = std::clamp((area.bottom() - it.legend) / lines, 17.0f, 24.0f);
+    return it;
+}
+
+// What a part's pattern means, how much the learner gave it, and how much the run did.
+void draw_shares_legend(Ui& ui, const SketchScene& scene, const std::vector<double>& parts, bool put, const SharesPlace& at,
+                        const Rect& area) {
     const Theme& theme = *ui.theme;
-    const float h = std::clamp(area.h * 0.2f, 44.0f, 84.0f);
-    const Rect mine{area.x, area.y + 30, area.w, h}, is{area.x, mine.bottom() + 46, area.w, h};
-    ui.text(area.x, area.y + 18, pencil.empty() ? "Nothing is drawn yet: all parts stand equal" : "Your parts",
-            {.size = 14, .weight = 600});
+    const float each = area.w / static_cast<float>(at.columns);
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const float left = area.x + each * static_cast<float>(i % at.columns),
+                    y = at.legend + at.pitch * static_cast<float>(i / at.columns);
+        const float end = ui.legend(left, y, share_colors[i % 6], share_hatches[i % 6], scene.board.places[i].name);
+        const float shown = at.columns == 1 ? area.x + std::min(360.0f, area.w * 0.5f) : 0;
+        const std::string you = fmt::format("{}{:.0f} %", at.columns == 1 ? "you " : "", parts[i]);
+        const TextStyle mine{.size = 13, .color = put ? theme.ink : theme.quiet};
+        float x = at.columns == 1 ? shown : end + ui.text_width(you, mine);
+        ui.text(x, y, you, {.size = 13, .color = mine.color, .align = Align::right});
+        if (!scene.truth) continue;
+        const Faded faint(ui, scene.shown);
+        const bool good = scene.verdict(i) == Verdict::agrees;
+        const std::string run = fmt::format("run {:.0f} %", scene.truth->sketch.values[i]);
+        if (at.columns == 1) {
+            ui.text(shown + 110, y, run, {.size = 13, .align = Align::right, .weight = 600});
+            ui.text(shown + 126, y, good ? "agrees" : word_of(scene.verdict(i)),
+                    {.size = 13, .color = good ? theme.right : theme.wrong, .weight = 600});
+        } else {
+            ui.text(x + 10, y, run, {.size = 13, .color = good ? theme.right : theme.wrong, .weight = 600});
+        }
+    }
+}
+
+void draw_shares(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
     std::vector<double> parts = parts_of(scene, pencil);
+    const SharesPlace at = place_shares(area, parts.size());
+    const Rect &mine = at.mine, &is = at.is;
+    ui.text(area.x, mine.y - 9, pencil.empty() ? "Nothing is drawn yet: all parts stand equal" : "Your parts",
+            {.size = 14, .weight = 600});
     if (scene.open)
         if (const Drag drag = ui.drag("parts", {mine.x - 6, mine.y - 8, mine.w + 12, mine.h + 16}); drag.active) {
             const double at = std::clamp(100.0 * static_cast<double>((drag.at.x - mine.x) / mine.w), 0.0, 100.0);
@@ -499,24 +547,10 @@ void draw_shares(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& h
     }
     if (scene.truth) {
         const Faded faint(ui, scene.shown);
-        ui.text(area.x, is.y - 12, "The run's parts", {.size = 14, .weight = 600});
+        ui.text(area.x, is.y - 9, "The run's parts", {.size = 14, .weight = 600});
         draw_parts(ui, scene, scene.truth->sketch.values, is, false);
     }
-    float y = is.bottom() + 34;
-    const float pitch = std::clamp((area.bottom() - y) / static_cast<float>(parts.size()), 19.0f, 24.0f);
-    for (size_t i = 0; i < parts.size() && y < area.bottom() + 4; ++i, y += pitch) {
-        ui.legend(area.x, y, share_colors[i % 6], share_hatches[i % 6], scene.board.places[i].name);
-        const float column = area.x + std::min(360.0f, area.w * 0.5f);
-        ui.text(column, y, fmt::format("you {:.0f} %", parts[i]),
-                {.size = 13, .color = pencil.empty() ? theme.quiet : theme.ink, .align = Align::right});
-        if (!scene.truth) continue;
-        const Faded faint(ui, scene.shown);
-        const bool good = scene.verdict(i) == Verdict::agrees;
-        ui.text(column + 110, y, fmt::format("run {:.0f} %", scene.truth->sketch.values[i]),
-                {.size = 13, .align = Align::right, .weight = 600});
-        ui.text(column + 126, y, good ? "agrees" : word_of(scene.verdict(i)),
-                {.size = 13, .color = good ? theme.right : theme.wrong, .weight = 600});
-    }
+    draw_shares_legend(ui, scene, parts, !pencil.empty(), at, area);
 }
 
 bool shares_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const KeyPress& key) {

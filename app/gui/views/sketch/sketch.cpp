@@ -132,6 +132,24 @@ class SketchView final : public View {
         return fmt::format("The run: {}. {}", says, given.score.sentence);
     }
 
+    // The question, and in the height that it takes its finding, in smaller letters where that is longer: nothing moves when
+    // one becomes the other. Returns that height.
+    static float draw_head(Ui& ui, const SketchScene& scene, const Rect& box, TextStyle head, float line) {
+        const auto height_of = [&](const std::string& text, const TextStyle& style, float pitch) {
+            return std::max(pitch, ui.paragraph({0, 0, box.w, 200}, text, style, pitch, false));
+        };
+        while (head.size > 16 && height_of(scene.predict.question, head, line) > 2 * line + 1) head.size -= 2, line -= 2;
+        const float height = height_of(scene.predict.question, head, line);
+        if (!scene.truth) {
+            ui.paragraph({box.x, box.y, box.w, height}, scene.predict.question, head, line);
+            return height;
+        }
+        const Faded faint(ui, scene.shown);
+        while (head.size > 13 && height_of(scene.truth->finding, head, line) > height + 1) head.size -= 1, line -= 1;
+        ui.paragraph({box.x, box.y, box.w, height}, scene.truth->finding, head, line);
+        return height;
+    }
+
     void draw_frame(Ui& ui, const SketchScene& scene, LessonState::Prediction& given, const SketchPicture& picture,
                     const Rect& body, bool presented) {
         const Theme& theme = *ui.theme;
@@ -141,18 +159,7 @@ class SketchView final : public View {
         const TextStyle head{.size = tiny ? 16.0f : low ? 20.0f : 24.0f, .weight = 700};
         const float line = tiny ? 21.0f : low ? 26.0f : 31.0f;
         float y = body.y + 4;
-        const float height = std::max(line, ui.paragraph({0, 0, body.w, 200}, scene.predict.question, head, line, false));
-        if (scene.truth) {
-            const Faded faint(ui, scene.shown);
-            const bool fits = ui.paragraph({0, 0, body.w, 200}, scene.truth->finding, head, line, false) <= height + 1;
-            if (fits)
-                ui.paragraph({body.x, y, body.w, height}, scene.truth->finding, head, line);
-            else
-                ui.text(body.x, y + line - 8, scene.truth->finding, {.size = head.size, .weight = 700, .width = body.w});
-        } else {
-            ui.paragraph({body.x, y, body.w, height}, scene.predict.question, head, line);
-        }
-        y += height + 6;
+        y += draw_head(ui, scene, {body.x, y, body.w, 200}, head, line) + 6;
         const lessons::SketchKind& kind = *lessons::sketch_kind(scene.board.kind);
         if (scene.truth) {
             const Faded faint(ui, scene.shown);
@@ -180,23 +187,23 @@ class SketchView final : public View {
                     const Rect& body) {
         const Theme& theme = *ui.theme;
         const bool tiny = body.h < 250;
-        const TextStyle head{.size = tiny ? 16.0f : 20.0f, .weight = 700, .width = body.w};
-        float y = body.y + (tiny ? 16.0f : 22.0f);
-        const float below = y + (tiny ? 18.0f : 24.0f);
+        const TextStyle head{.size = tiny ? 16.0f : 20.0f, .weight = 700};
+        float y = body.y + (tiny ? 2.0f : 4.0f);
+        const float below =
+            y + draw_head(ui, scene, {body.x, y, body.w, 200}, head, tiny ? 20.0f : 25.0f) + (tiny ? 12 : 17);
         if (scene.truth) {
             const Faded faint(ui, scene.shown);
-            ui.text(body.x, y, scene.truth->finding, head);
             ui.text(body.x, below, given.score.sentence,
                     {.size = 13, .color = given.score.right ? theme.right : theme.wrong, .weight = 600, .width = body.w});
         } else {
-            ui.text(body.x, y, scene.predict.question, head);
             ui.text(body.x, below, lessons::sketch_kind(scene.board.kind)->help,
                     {.size = 13, .color = theme.ink2, .width = body.w});
         }
         y = below;
         y += tiny ? 8 : 14;
         Rect rest{body.x, y, body.w, body.bottom() - y - 4};
-        if (!scene.board.text.empty() && body.w >= 700) {
+        const bool all_width = tiny && picture.kind == "shares";  // its legend stands in columns
+        if (!scene.board.text.empty() && body.w >= 700 && !all_width) {
             // As wide as its lines, so far as the picture keeps half.
             const float h = std::min(rest.h, source_height(scene, rest.h));
             const float w = std::clamp(source_width(ui, scene, h), std::min(260.0f, body.w * 0.4f), body.w * 0.5f);
@@ -212,8 +219,7 @@ class SketchView final : public View {
         float y = body.y;
         if (scene.truth) {
             const Faded faint(ui, scene.shown);
-            ui.text(body.x, y + 14, scene.truth->finding, {.size = 16, .weight = 700, .width = body.w});
-            y += 24;
+            y += 4 + ui.paragraph({body.x, y, body.w, 200}, scene.truth->finding, {.size = 16, .weight = 700}, 20);
         }
         picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
     }
