@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "core/base/close_enough.h"
 #include "core/base/files.h"
@@ -309,6 +310,32 @@ std::string name_of_file(const std::string& path) {
     return path.substr(path.find_last_of('/') + 1);
 }
 
+// A question about GPUs' data sheets asks nothing of the scene.
+bool asks_of_scene(const Predict& predict) {
+    const auto names = predict.of.names();
+    return names.empty() || std::any_of(names.begin(), names.end(),
+                                        [](const scene::FigureName& name) { return !name.base.starts_with("gpu."); });
+}
+
+// Rows as a program: each begins a line, and a long one goes on in the next, further in.
+std::string rows_by_line(const std::string& rows) {
+    constexpr size_t widest = 46;
+    std::string text;
+    for (size_t at = 0; at < rows.size();) {
+        const size_t end = std::min(rows.find(';', at), rows.size());
+        std::istringstream words(rows.substr(at, end - at));
+        std::string line, word;
+        while (words >> word) {
+            if (!line.empty() && line.size() + 1 + word.size() > widest) text += line + "\n", line = "   ";
+            line += (line.empty() ? "" : " ") + word;
+        }
+        if (!line.empty()) text += line + "\n";
+        at = end + 1;
+    }
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
 }  // namespace
 
 Result<SketchBoard> kernel_board(SceneRuns& runs, size_t step, const Predict& predict) {
@@ -320,8 +347,11 @@ Result<SketchBoard> kernel_board(SceneRuns& runs, size_t step, const Predict& pr
         if (file.empty()) continue;
         board.file = file;
         const Result<std::string> text = read_text(runs.lesson().folder / file, size_t{1} << 18);
-        board.text = text ? text.value() : file;  // rows are written in the lesson itself
-        board.where = file;
+        if (text)
+            board.text = text.value();
+        else if (asks_of_scene(predict))  // rows are written in the lesson itself
+            board.text = rows_by_line(file);
+        if (text) board.where = file;
         return board;
     }
     const Result<scene::SceneResult> result = runs.of(*scene);
