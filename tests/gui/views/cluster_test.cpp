@@ -462,7 +462,8 @@ TEST_CASE("two axes on one dimension: the rows of 10 cut over x:2 and again over
     CHECK(scene.mesh.plan.steps[1].axis == 0);
     CHECK(scene.mesh.plan.steps[1].bytes == 5 * 4 * 4);
     ClusterDesk desk("mesh", setup);
-    CHECK_THAT(desk.text("mesh"), Contains("rank 2 (picked): all of the work") && Contains("before rows 4-4, columns 0-3") &&
+    CHECK_THAT(desk.text("mesh"), Contains("rank 2 (picked): its part of the matrix") &&
+                                      Contains("before row 4, columns 0-3") &&
                                       Contains("along y: all-gather, 64 bytes sent a rank") &&
                                       Contains("along x: all-gather, 80 bytes sent a rank"));
 }

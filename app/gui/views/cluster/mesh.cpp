@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view mesh_title = "Devices and layout";
 constexpr std::string_view mesh_hidden = "The layout stays hidden until you lock an answer.";
-constexpr std::string_view all_work = "all of the work";
+constexpr std::string_view all_work = "all of the work", no_work = "its part of the matrix";
 constexpr double mesh_move_seconds = 0.8;
 constexpr Color shard_fills[] = {data::sky,    data::orange, data::green,      data::purple,
                                  data::yellow, data::blue,   data::vermillion, data::grey};
@@ -76,6 +76,8 @@ std::string role_of(const scene::ClusterScene& scene, int rank) {
     for (const auto& [axis, words] : shared)
         if (has_axis(mesh, axis))
             text += fmt::format("{}{} {}", text.empty() ? "" : "; ", words, others_along(mesh, rank, axis));
+    // Axes that a lesson calls x and y say nothing of work: they cut a matrix.
+    if (text.empty() && mesh.ranks() > 1) return std::string(no_work);
     return text.empty() ? std::string(all_work) : text;
 }
 
@@ -114,13 +116,17 @@ std::vector<scene::ShardShown> rectangles_of(const scene::ShardShown& shard) {
     return all;
 }
 
+std::string range_words(std::string_view what, const comm::Piece& piece) {  // "row 2", "columns 0-3"
+    return piece.count == 1 ? fmt::format("{} {}", what, piece.begin)
+                            : fmt::format("{}s {}-{}", what, piece.begin, piece.begin + piece.count - 1);
+}
+
 std::string holds(const scene::ShardShown& shard) {
     if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return "nothing of it";
     if (shard.flat.count > 0)
         return fmt::format("{} of {} elements, from number {}", with_commas(shard.flat.count),
                            with_commas(shard.rows.count * shard.columns.count), with_commas(shard.flat.begin));
-    return fmt::format("rows {}-{}, columns {}-{}{}", shard.rows.begin, shard.rows.begin + shard.rows.count - 1,
-                       shard.columns.begin, shard.columns.begin + shard.columns.count - 1,
+    return fmt::format("{}, {}{}", range_words("row", shard.rows), range_words("column", shard.columns),
                        shard.partial ? ", a summand" : "");
 }
 
@@ -184,8 +190,8 @@ class MeshView final : public View {
             const float y = rest.bottom() - 6;
             const float x = ui.text(rest.x, y, fmt::format("rank {}", picked), {.size = 14, .weight = 700});
             const std::string role = role_of(*scene, picked);
-            const bool plain = lies_still(session, *scene) && role == all_work;
-            ui.text(x + 12, y, plain ? "holds " + holds(scene->mesh.before[static_cast<size_t>(picked)]) : role,
+            const bool plain = role == no_work || (lies_still(session, *scene) && role == all_work);
+            ui.text(x + 12, y, plain ? held(session, *scene, static_cast<size_t>(picked)) : role,
                     {.size = 13, .color = ui.theme->ink2, .width = rest.right() - x - 12});
         }
         ui.pop_scope();
@@ -224,6 +230,13 @@ class MeshView final : public View {
     void numbers(const scene::ClusterScene& scene) {
         before_ = piece_numbers(scene.mesh.before);
         after_ = piece_numbers(scene.mesh.after);
+    }
+
+    // What a rank holds, and what it will hold where it is laid out anew.
+    static std::string held(const Session& session, const scene::ClusterScene& scene, size_t rank) {
+        const std::string before = holds(scene.mesh.before[rank]), after = holds(scene.mesh.after[rank]);
+        return lies_still(session, scene) || before == after ? "holds " + before
+                                                             : fmt::format("holds {}; then {}", before, after);
     }
 
     // A lesson's layout that nothing is asked to change: one sheet tells it, with the numbers that stand in it.
