@@ -219,6 +219,15 @@ class ProductsView final : public View {
         }
     }
 
+    // A matrix tells its numbers where most of them fit into its cells; a few alone would look like special ones.
+    static bool numbers_fit(Ui& ui, const std::vector<float>& values, float cell) {
+        if (cell < 15) return false;
+        const TextStyle style{.size = cell - 1 >= 32 ? 13.0f : 12.0f, .weight = 400, .mono = true};
+        size_t fit = 0;
+        for (const float value : values) fit += ui.text_width(element_number(value), style) < cell - 2 ? 1 : 0;
+        return 2 * fit > values.size();
+    }
+
     // A number in its cell of a matrix; `strength`: how much of the colour.
     static void matrix_cell(Ui& ui, const Rect& at, Color color, float strength, const std::string& text,
                             bool strong = false) {
@@ -259,6 +268,8 @@ class ProductsView final : public View {
         if (it.stored_by_rows && x + 180 < r.x + left) ui.text(x, r.y + 14, "each column is a row in memory", small);
         x = ui.text(xx, yx - 24, it.x_name, title) + 8;
         ui.text(x, yx - 24, extent_text(it.rows, it.inner), {.size = 13, .color = theme.quiet, .width = xw - x - 4});
+        const bool x_told = numbers_fit(ui, it.x, cell), w_told = numbers_fit(ui, it.w, cell),
+                   y_told = !known || numbers_fit(ui, it.y, cell);
         const bool cut = it.cut != MatrixProduct::Cut::none;
         const auto color_of_part = [&](int64_t c, int64_t k) { return look_of_part(it.part_of(c, k)).color; };
         for (int64_t row = 0; row < it.rows; ++row)
@@ -270,7 +281,7 @@ class ProductsView final : public View {
                             picked                               ? 0.6f
                             : it.cut == MatrixProduct::Cut::rows ? 0.22f
                                                                  : 0,
-                            element_number(it.x[static_cast<size_t>(row * it.inner + k)]), picked);
+                            x_told ? element_number(it.x[static_cast<size_t>(row * it.inner + k)]) : std::string(), picked);
                 if (ui.hovered(at)) ui.tooltip(fmt::format("{}[{}][{}]", it.x_name, row, k));
             }
         for (int64_t k = 0; k < it.inner; ++k)
@@ -281,7 +292,7 @@ class ProductsView final : public View {
                             picked ? 0.6f
                             : cut  ? 0.22f
                                    : 0,
-                            element_number(it.w[static_cast<size_t>(k * it.columns + c)]), picked);
+                            w_told ? element_number(it.w[static_cast<size_t>(k * it.columns + c)]) : std::string(), picked);
                 if (ui.hovered(at)) ui.tooltip(fmt::format("{}: input {}, output {}", it.w_name, k, c));
             }
         for (int64_t row = 0; row < it.rows; ++row)
@@ -290,7 +301,10 @@ class ProductsView final : public View {
                 const bool picked = row == row_ && c == column_;
                 const Color color = it.cut == MatrixProduct::Cut::columns ? color_of_part(c, 0) : theme.ink3;
                 matrix_cell(ui, at, color, it.cut == MatrixProduct::Cut::columns ? 0.35f : 0.12f,
-                            known ? element_number(it.y[static_cast<size_t>(row * it.columns + c)]) : "?", picked);
+                            !known   ? "?"
+                            : y_told ? element_number(it.y[static_cast<size_t>(row * it.columns + c)])
+                                     : std::string(),
+                            picked);
                 if (ui.hovered(at)) ui.tooltip(fmt::format("{}[{}][{}]: click to see its sum", it.y_name, row, c));
                 if (ui.clicked(at)) row_ = row, column_ = c;
             }
