@@ -437,7 +437,7 @@ const scene::Scene* drawn_scene(const Session& session) {
 
 bool has_room_to_itself(const Session& session, float height) {
     return session.workspace == Workspace::learn &&
-           (shows_case_before(session.lesson) || (shows_sketch(session) && height < 300));
+           (session.learn.reveal_steps >= 0 || shows_case_before(session.lesson) || (shows_sketch(session) && height < 300));
 }
 
 bool shows_sketch(const Session& session) {

@@ -49,8 +49,8 @@ int asked_below_picture(const LessonState& state, int step, int locked = -1);
 // The scene whose picture stands above the sketch on show: that of the case before, and once it is answered the step's own.
 // Of an open question in words it stands in place of the step's own. Null: the sketch stands alone, or nothing is asked.
 const scene::Scene* picture_above(const LessonState& state);
-// The picture has its room to itself, without chips that set up another one: above a sketch in a small window, and wherever
-// it is the case before, with which nobody is to try out what is asked.
+// The picture has its room to itself, without chips that set up another one: above a sketch in a small window, wherever it
+// is the case before, with which nobody is to try out what is asked, and while an open question hides it.
 bool has_room_to_itself(const Session& session, float height);
 // The picture on show is of the case before the one that the step asks about: it gives nothing away.
 bool shows_case_before(const LessonState& state);
