@@ -69,7 +69,7 @@ namespace lockstep::gui {
     VIEW(make_valleys_view, "valleys", "Flat and sharp minima", training, 280)                            \
     VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
     VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 250, 10)                           \
-    VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \
+    VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 280)                           \
     VIEW(make_workers_view, "workers", "Workers", cluster, 270, 16)                                       \
     VIEW(make_ring_attention_view, "ring_attention", "Ring attention", cluster, 270, 18)                  \
     VIEW(make_data_parallel_view, "data_parallel", "One step in data parallel", cluster, 270, 19)         \
@@ -77,7 +77,7 @@ namespace lockstep::gui {
     VIEW(make_processes_view, "processes", "Launching", cluster, 580, 21)                                 \
     VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
-    VIEW(make_owners_view, "owners", "Products, cut by owner", cluster, 420, 24)                          \
+    VIEW(make_owners_view, "owners", "Products, cut by owner", cluster, 270, 24)                          \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \
     VIEW(make_memory_wall_view, "memory_wall", "Memory wall", cluster, 200)                               \
     VIEW(make_kit_view, "kit", "Your GPU", build, 420)                                                    \

@@ -48,9 +48,11 @@ class OwnersView final : public View {
             focus.rank = std::clamp(picked_rank(focus, chain.ranks) + by, 0, chain.ranks - 1);
         const int picked = std::clamp(picked_rank(focus, chain.ranks), 0, chain.ranks - 1);
         float y = body.y;
-        if (!hidden && body.h > 260) {
-            ui.text(body.x, y + 20, owned_headline(chain), {.size = 20, .weight = 700, .width = body.w});
-            y += 32;
+        if (!hidden && body.h > 180) {
+            const bool low = body.h < low_body;
+            ui.text(body.x, y + (low ? 16 : 20), owned_headline(chain),
+                    {.size = low ? 18.0f : 20.0f, .weight = 700, .width = body.w});
+            y += low ? 26 : 32;
         }
         float x = body.x;
         for (size_t i = 0; i < chains_.size() && chains_.size() > 1; ++i)
@@ -60,7 +62,7 @@ class OwnersView final : public View {
             if (ui.chip(x, y, "play", since_ >= 0)) since_ = since_ >= 0 ? -1 : ui.now;
         }
         y += 34;
-        const float foot = body.h > 330 ? 18 + 22 * static_cast<float>(std::min<size_t>(rows.size(), 4)) + 26 : 24;
+        const float foot = body.h > low_body ? 18 + 22 * static_cast<float>(std::min<size_t>(rows.size(), 4)) + 26 : 24;
         const Rect room{body.x, y, body.w, body.bottom() - foot - y};
         // Before the answer the factors stand alone: what comes of them is the question.
         const size_t columns = hidden ? std::min<size_t>(2, chain.columns.size()) : chain.columns.size();
@@ -142,7 +144,8 @@ class OwnersView final : public View {
             tall = std::max(tall, column.matrix.rows);
         }
         const float head = 42;
-        const float share = std::max(r.h * 0.42f, r.h - 22 - 62 * static_cast<float>(std::max(1, chain.ranks)));
+        const float lanes = static_cast<float>(std::max(1, chain.ranks));
+        const float share = std::max({r.h * 0.42f, r.h - 22 - 62 * lanes, r.h < 200 ? r.h - 18 - 12 * lanes : 0});
         it.cell = std::clamp(
             std::min((r.w - it.names - gaps - 12) / static_cast<float>(wide), (share - head) / static_cast<float>(tall)),
             2.0f, 26.0f);

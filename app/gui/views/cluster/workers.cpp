@@ -157,7 +157,7 @@ class WorkersView final : public View {
         // Where records are shown, their squares come before the prices.
         const float price = 62, left = r.h - fixed - price;
         const float prices = !hidden && r.h > 330 && (!records || left / lanes >= 36) ? price : 0.0f;
-        const float pitch = std::clamp((r.h - fixed - prices) / lanes, 16.0f, 52.0f);
+        const float pitch = std::clamp((r.h - fixed - prices) / lanes, records ? 14.0f : 16.0f, 52.0f);
         const bool side = r.w > 640;
         const float wide = r.w - label_width - (side ? side_width : 0.0f) - 8;
         const auto [begin, until] = window_of(shown, end, wide);
