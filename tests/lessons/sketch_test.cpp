@@ -1,6 +1,7 @@
 // Predictions that are put into a picture: how they are written, what their boards know, their truths and their scores.
 #include "lessons/player/sketch/sketch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -120,6 +121,15 @@ TEST_CASE("the case before may be the first row alone of a scene, and it stands 
     const Predict& asked = words.steps[1].predicts[0];
     REQUIRE(asked.type == "choice");
     CHECK(picture_before(words, 1, asked) == scene_named(words, "batch"));
+}
+
+TEST_CASE("rows of a lesson are a program, a line each, and a question about data sheets has none") {
+    const Asked rows("C08", "largest");
+    CHECK(rows.board.text.starts_with("mlp name=whole dp=4"));
+    CHECK(std::count(rows.board.text.begin(), rows.board.text.end(), '\n') == 3);
+    CHECK(rows.board.text.find(';') == std::string::npos);
+    CHECK(rows.board.where.empty());
+    CHECK(Asked("C12", "wall").board.text.empty());
 }
 
 TEST_CASE("the sectors of a shifted request: five belong there, and what was missed or is spare is named") {

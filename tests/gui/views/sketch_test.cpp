@@ -428,4 +428,37 @@ TEST_CASE("a step that was answered otherwise than the run says is told so, and 
     CHECK_THAT(desk.shell.describe("lesson"), Catch::Contains("Step 3 is done."));
 }
 
+TEST_CASE("all parts of a bar of shares are told at any size, before the answer and after it") {
+    SketchDesk desk("C10", 8, "dark");
+    REQUIRE(desk.given().board->kind == "shares");
+    for (const bool told : {false, true}) {
+        if (told) {
+            desk.given().sketch.values = {60, 30, 4, 4, 2};
+            desk.given().locked = true;
+            desk.session.post(ask::LockPrediction{0});
+            desk.settle();
+            REQUIRE(desk.given().told);
+        }
+        for (const auto& [width, height] : {std::pair{1280.f, 720.f}, {1600.f, 1000.f}}) {
+            desk.size(width, height, 1);
+            desk.frames(4);
+            INFO(width << " x " << height << (told ? ", told" : ""));
+            for (const lessons::SketchPlace& place : desk.given().board->places) CHECK(desk.shows(place.name));
+            CHECK(desk.clashes() == std::vector<std::string>{});
+        }
+    }
+}
+
+TEST_CASE("a long question is told whole above its picture") {
+    SketchDesk desk("C08", 10, "dark");
+    desk.size(1280, 720, 1);
+    desk.frames(4);
+    const std::string& question = desk.session.lesson.lesson->steps[10].predicts[0].question;
+    REQUIRE(question.size() > 95);
+    std::string said;
+    for (const auto& text : desk.written)
+        if (text.ink.x > 400) said += text.text + " ";  // right of the lesson's text
+    CHECK(said.find(question.substr(question.rfind(' ') + 1)) != std::string::npos);
+}
+
 }  // namespace gui_sketch_test
