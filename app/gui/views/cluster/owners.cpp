@@ -145,7 +145,7 @@ class OwnersView final : public View {
         }
         const float head = 42;
         const float lanes = static_cast<float>(std::max(1, chain.ranks));
-        const float share = std::max({r.h * 0.42f, r.h - 22 - 62 * lanes, r.h < 200 ? r.h - 18 - 12 * lanes : 0});
+        const float share = std::max({r.h * 0.42f, r.h - 22 - 62 * lanes, r.h < 200 ? r.h - 22 - 13.2f * lanes : 0});
         it.cell = std::clamp(
             std::min((r.w - it.names - gaps - 12) / static_cast<float>(wide), (share - head) / static_cast<float>(tall)),
             2.0f, 26.0f);
