@@ -372,7 +372,13 @@ class OwnersView final : public View {
     }
 
     static void draw_legend(Ui& ui, const OwnedChain& chain, float x, float y, float right) {
+        const auto is_owner = [&](int rank) {  // its colour stands somewhere above
+            return std::any_of(chain.columns.begin(), chain.columns.end(), [&](const OwnedColumn& column) {
+                return !column.matrix.everywhere() && column.matrix.owner[static_cast<size_t>(rank)] == rank;
+            });
+        };
         for (int rank = 0; rank < std::min(chain.ranks, 8); ++rank) {
+            if (!is_owner(rank)) continue;
             const std::string name = fmt::format("rank {}", rank);
             if (x + 24 + ui.text_width(name, {.size = 12}) > right) return;
             fill_of_rank(ui, {x, y - 10, 16, 12}, rank);

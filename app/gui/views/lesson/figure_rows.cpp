@@ -106,12 +106,14 @@ class FigureRowsView final : public View {
         const FigureTable table = asked_first(*found, session.lesson);
         const size_t base = std::min(base_, table.rows.size() - 1);
         const std::string sentence =
-            hidden ? "The figures stay hidden until you lock an answer." : figures_caption(table, base);
-        const Rect body = ui.panel(
-            area, {.title = table.title,
-                   .right = table.rows.size() > 1 ? "bars: share of the column's largest; x: times the base row" : "",
-                   .badge = provenance_of(table),
-                   .caption = sentence});
+            hidden ? "The figures stay hidden until you lock an answer." : caption_of(table, base, session.lesson);
+        const bool bars_alone = area.h < 372 && has_room_to_itself(session, area.h - 72) && !table.stacks.empty();
+        const Rect body = ui.panel(area, {.title = table.title,
+                                          .right = table.rows.size() > 1 && !bars_alone
+                                                       ? "bars: share of the column's largest; x: times the base row"
+                                                       : "",
+                                          .badge = provenance_of(table),
+                                          .caption = sentence});
         ui.push_scope("figure rows");
         if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, table, body, hidden))
             return ui.pop_scope();
@@ -145,7 +147,7 @@ class FigureRowsView final : public View {
             text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
         return text + "  " +
                (hidden ? std::string("The figures stay hidden until you lock an answer.")
-                       : figures_caption(table, std::min(base_, table.rows.size() - 1))) +
+                       : caption_of(table, std::min(base_, table.rows.size() - 1), session.lesson)) +
                "\n";
     }
 
@@ -158,6 +160,25 @@ class FigureRowsView final : public View {
                               [&](const scene::FigureStack& stack) { return is_about(stack, state); });
         return table;
     }
+    // Of a question about what a stack is made of, how far the rows are apart in that; else in any figure.
+    static std::string caption_of(const FigureTable& table, size_t base, const LessonState& state) {
+        if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty() || !is_about(table.stacks.front(), state))
+            return figures_caption(table, base);
+        const scene::FigureStack& stack = table.stacks.front();
+        const double from = stack.total(base);
+        size_t far = base;
+        const auto apart = [&](size_t row) { return std::fabs(std::log(stack.total(row) / from)); };
+        for (size_t row = 0; row < table.rows.size(); ++row) {
+            if (stack.limits[row] > 0 && stack.total(row) > stack.limits[row]) return figures_caption(table, base);
+            if (from > 0 && stack.total(row) > 0 && apart(row) > apart(far)) far = row;
+        }
+        if (!(from > 0) || apart(far) < 0.005) return figures_caption(table, base);
+        return fmt::format("{}: {} {}, {:.3g} times as much as {}.", stack.title, table.rows[far].name,
+                           stack.unit == "us" ? time_text(stack.total(far), {.significant = 4})
+                                              : scene::figure_text(stack.total(far), stack.unit),
+                           stack.total(far) / from, table.rows[base].name);
+    }
+
     // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
     void draw_table(Ui& ui, const FigureTable& table, size_t base, const Rect& body, bool hidden) {
         const float head = 40;

@@ -83,6 +83,8 @@ TEST_CASE("of the bars below the rows those that are asked for come first") {
     };
     first("bytes_sent@row:two", "Sent by rank 0", "Memory of rank 0");
     first("weights@row:two", "Memory of rank 0", "Sent by rank 0");
+    desk.session.learn.reveal_steps = -1;  // answered: the caption tells how far the rows are apart in it
+    CHECK(tells(view_named("rows")->make()->describe(desk.session, desk.shell.focus), "  Memory of rank 0: two "));
 }
 
 }  // namespace gui_rows_test
