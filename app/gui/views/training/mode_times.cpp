@@ -89,8 +89,9 @@ std::string modes_headline(const std::vector<ModeTimes>& modes) {
     const auto shorter = [](const ModeTimes& a, const ModeTimes& b) { return a.step_us < b.step_us; };
     const ModeTimes& best = *std::min_element(modes.begin(), modes.end(), shorter);
     const ModeTimes& other = &best == &first ? *std::max_element(modes.begin(), modes.end(), shorter) : first;
-    return fmt::format("{}: {} and {} a step; {}: {} and {}", capital(best.mode), launches_words(best.launches()),
-                       micro(best.step_us), other.mode, other.launches(), micro(other.step_us));
+    return fmt::format("{}: {} and {} a step; {}: {} and {}", best.mode == best.program ? best.mode : capital(best.mode),
+                       launches_words(best.launches()), micro(best.step_us), other.mode, other.launches(),
+                       micro(other.step_us));
 }
 
 std::string modes_difference(const std::vector<ModeTimes>& modes) {

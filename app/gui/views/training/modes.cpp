@@ -172,10 +172,12 @@ class ModesView final : public View {
             {"bytes moved", [](const ModeTimes& m) { return m.bytes; },
              [](double v) { return v < 0 ? std::string("-") : bytes_si(v); }},
         };
-        const float name = name_width(ui, modes), pitch = (r.w - name) / static_cast<float>(std::size(columns));
+        const bool moved = std::any_of(modes.begin(), modes.end(), [](const ModeTimes& mode) { return mode.bytes >= 0; });
+        const size_t count = std::size(columns) - (moved ? 0 : 1);  // bytes are not counted in every mode
+        const float name = name_width(ui, modes), pitch = (r.w - name) / static_cast<float>(count);
         for (size_t m = 0; m < modes.size(); ++m)
             ui.text(r.x, r.y + 30 + 20 * static_cast<float>(m) + 13, modes[m].mode, {.size = 13, .weight = 600});
-        for (size_t c = 0; c < std::size(columns); ++c) {
+        for (size_t c = 0; c < count; ++c) {
             const Column& column = columns[c];
             const float x = r.x + name + pitch * static_cast<float>(c), numbers = 70;
             ui.text(x, r.y + 20, column.title, {.size = 13, .weight = 600, .width = pitch - 12});
