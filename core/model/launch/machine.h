@@ -98,6 +98,10 @@ class Machine {
     double l2_filled() const { return memory_.l2_filled(); }  // 1: each line of L2 holds something
     const simt::Grid& grid() const { return grid_; }
     template <class Visit>
+    void each_warp(const Visit& visit) const {  // (warp, instructions of it that have run and are not issued yet)
+        for (const auto& sm : sms_) sm->each_warp(visit);
+    }
+    template <class Visit>
     void each_block(const Visit& visit) {  // that has not ended
         for (const auto& sm : sms_) sm->each_block(visit);
     }
