@@ -89,7 +89,6 @@ class Machine {
         pause_issues_ = issues;
     }
     uint64_t started() const { return state_.next_block; }
-    double last_start() const { return state_.launcher_free; }
     uint64_t issues() const { return state_.issues; }
     uint32_t blocks_per_sm() const { return state_.blocks_per_sm; }
     void leave_out(uint64_t blocks);  // of those that have not started, the next ones: they count as done

@@ -56,7 +56,7 @@ void cut(TimedResult& timed, int64_t end) {
     windows.counters.keep(count);
 }
 
-struct Mark {  // the moment in which the last block of a wave has started
+struct Mark {  // a moment just behind the start of the last block of a wave, the same on all SMs
     uint64_t started = 0;
     double time = 0;  // in cycles of the whole launch
     Account account;
@@ -81,10 +81,12 @@ class Sampler {
             const uint64_t next = leaves_blocks_out_ ? (marks_.size() + 1) * wave_ : no_end;
             machine_.pause_at(next, rounds_.known() ? machine_.issues() + poll() : no_end);
             if (!machine_.run_until(never)) return;
-            if (machine_.started() >= next)
+            if (machine_.started() >= next) {
+                if (!come_together()) return;
                 take_mark();
-            else if (!leave_rounds_out())
+            } else if (!leave_rounds_out()) {
                 return;
+            }
         }
     }
 
@@ -185,7 +187,7 @@ class Sampler {
 
     void take_mark() {
         const bool rounds_gone = std::any_of(gaps_.begin(), gaps_.end(), [](const Gap& gap) { return gap.rounds != 0; });
-        marks_.push_back({machine_.started(), machine_.last_start() + gone(), account()});
+        marks_.push_back({machine_.started(), static_cast<double>(machine_.cycle()) + gone(), account()});
         const double before = l2_filled_;
         l2_filled_ = machine_.l2_filled();
         const uint64_t waves = blocks_ / wave_, full = (blocks_ - machine_.started()) / wave_;
@@ -206,10 +208,12 @@ class Sampler {
     void leave_blocks_out(uint64_t measured, uint64_t full, uint64_t waves) {
         const Mark& from = marks_[marks_.size() - 1 - measured];
         const Mark& to = marks_.back();
-        std::vector<double> pace;  // cycles a warp instruction, of each wave, the one in front of those measured as well
+        // Cycles a warp instruction, of each wave, the one in front of those measured as well. Instructions that were
+        // issued: blocks that began together and no longer do so start at another pace than that at which they run.
+        std::vector<double> pace;
         for (size_t k = marks_.size() - 1 - measured - (from.started > wave_ ? 1 : 0); k + 1 < marks_.size(); ++k)
             pace.push_back((marks_[k + 1].time - marks_[k].time) /
-                           static_cast<double>(work_.of(marks_[k].started, marks_[k + 1].started)));
+                           (marks_[k + 1].account.warp_instructions() - marks_[k].account.warp_instructions()));
         const size_t n = pace.size(), first = n - measured;
         const double usual = mean(pace, first, n);
         double error = 0;
@@ -234,13 +238,13 @@ class Sampler {
         const double alike = skipped / static_cast<double>(out) / (seen / static_cast<double>(to.started - from.started));
         leaves_blocks_out_ = false;
         if (alike < 0.9 || alike > 1.1) return;  // later blocks do more work, or less: they are run
-        const double cycles = (to.time - from.time) * skipped / seen;
+        // Of what the measured waves counted, so much that the sum of warp instructions is that of all blocks.
+        const double counted = to.account.warp_instructions() - from.account.warp_instructions();
+        const double cycles = (to.time - from.time) * skipped / counted;
         Gap gap;
         gap.cycles = std::llround(cycles);
         gap.blocks = out;
         gap.error = error;
-        // Of what the measured waves counted, so much that the sum of warp instructions is that of all blocks.
-        const double counted = to.account.warp_instructions() - from.account.warp_instructions();
         add_gap(gap, from.account, to.account, skipped / counted);
         machine_.leave_out(out);
     }
@@ -257,9 +261,11 @@ class Sampler {
 
     bool run_for(uint64_t issues) {
         machine_.pause_at(no_end, machine_.issues() + issues);
-        if (!machine_.run_until(never)) return false;
+        return machine_.run_until(never) && come_together();
+    }
+    bool come_together() {  // all SMs come to the same cycle
         machine_.pause_at(no_end, no_end);
-        return machine_.run_until(machine_.cycle());  // all SMs come to the same cycle
+        return machine_.run_until(machine_.cycle());
     }
 
     // False: nothing is left to run.
