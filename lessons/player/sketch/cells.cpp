@@ -268,8 +268,10 @@ SketchScore banks_score(const Predict&, const SketchBoard& board, const Sketch& 
     const double passes = most_words(board, sketch);
     score.sentence =
         score.right ? fmt::format("Every bank has what you drew: {}.", amount_text(truth.figure, "passes"))
-                    : fmt::format("{} of 32 banks differ: your tallest makes {}, the run's {}.", wrong,
-                                  amount_text(passes, "passes"), amount_text(most_words(board, truth.sketch), "passes"));
+        : passes == most_words(board, truth.sketch)
+            ? fmt::format("{} of 32 banks differ, though yours come to {} as well.", wrong, amount_text(passes, "passes"))
+            : fmt::format("{} of 32 banks differ: your tallest makes {}, the run's {}.", wrong,
+                          amount_text(passes, "passes"), amount_text(most_words(board, truth.sketch), "passes"));
     return score;
 }
 
