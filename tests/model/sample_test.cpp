@@ -140,6 +140,50 @@ TEST_CASE("ten kernels sampled are within three percent of the whole run, and wi
     }
 }
 
+// Rungs of the ladder, with a ring of one tile and of three: blocks of the first share an SM, and take turns.
+TEST_CASE("where rounds of long loops are left out, a small part of a product tells within three percent what it takes") {
+    struct Rung {
+        const char *gpu, *file, *kernel;
+        simt::Dim3 grid;
+    };
+    for (const Rung& rung :
+         {Rung{"a6000", "7_autotuned", "sgemm_autotuned", {4, 4}}, Rung{"h100", "9_async", "sgemm_async", {2, 4}}}) {
+        INFO(rung.kernel);
+        const Launch l(rung.file, rung.kernel, rung.grid, {256}, "iii1bibi0bi", {512, 512, 1536, 1536, 512, 512}, 512 * 1536,
+                       "/kernels/sgemm/ptx/");
+        GpuSpec gpu = gpu_named(rung.gpu).value();
+        gpu.sms.value = 2;
+        TimedOptions one = bare(), two = bare();
+        one.threads = 1, two.threads = 2, two.alone = 0;
+        simt::Memory memory = l.memory, other = l.memory;
+        const SampleOptions how{.time_only = true, .rounds_from = 0};
+        const SampledResult got = sampled_launch(gpu, *l.program, l.config, memory, one, how);
+        INFO(got.why);
+        REQUIRE(got.timed.sampling);
+        const Sampling& s = *got.timed.sampling;
+        const TimedResult expected = whole(gpu, l);
+        INFO("whole " << expected.cycles << ", sampled " << got.timed.cycles << ", estimate " << 100 * s.error
+                      << " %, timed " << s.timed_instructions << " of " << expected.warp_instructions);
+        CHECK(std::abs(off(got.timed, expected)) < 0.03);
+        CHECK(std::abs(off(got.timed, expected)) < s.error);
+        CHECK_FALSE(s.blocks_only);
+        CHECK(s.timed_instructions < expected.warp_instructions / 5);
+        CHECK(got.timed.warp_instructions == expected.warp_instructions);
+        const auto by = [](const TimedResult& result, uint64_t InstructionCounters::*counter) {
+            uint64_t sum = 0;
+            for (const InstructionCounters& c : result.instructions) sum += c.*counter;
+            return static_cast<double>(sum);
+        };
+        for (const auto counter :
+             {&InstructionCounters::sectors, &InstructionCounters::shared_passes, &InstructionCounters::lanes})
+            CHECK(std::abs(by(got.timed, counter) / by(expected, counter) - 1) < 0.02);
+        CHECK(std::abs(static_cast<double>(got.timed.totals.warp_cycles) / static_cast<double>(expected.totals.warp_cycles) -
+                       1) < 0.06);
+        CHECK(sampled_launch(gpu, *l.program, l.config, other, two, how).timed.cycles == got.timed.cycles);
+        CHECK(words_of(s).find("% of all warp instructions were timed") != std::string::npos);
+    }
+}
+
 TEST_CASE("the cycles of a sampled launch are the same with all outputs, on one thread and on two") {
     const Launch l = add(4096);
     const GpuSpec gpu = small(2);

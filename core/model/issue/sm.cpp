@@ -460,6 +460,15 @@ bool Sm::is_ahead() const {
     return false;
 }
 
+uint64_t Sm::not_issued(const WarpSlot& w) const {
+    uint64_t sum = 0;
+    for (uint16_t at = w.ahead.at; at != w.ahead.end; ++at) {
+        const simt::AheadRun& run = at == w.ahead.at ? coming(w) : ahead_[w.number].run[at % simt::AheadSteps::most];
+        sum += run.alone != 0 ? 1 : run.more;
+    }
+    return sum;
+}
+
 const simt::Block* Sm::stuck_block() const {
     for (const BlockSlot& place : blocks_)
         if (place.used && place.end == never) return &place.block;

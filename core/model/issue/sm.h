@@ -242,6 +242,13 @@ class Sm : private SmState {
     std::optional<simt::Fault> take_fault(uint64_t issues);
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
+    // Instructions of a warp that have run and are not issued yet, by its place on the SM.
+    template <class Visit>
+    void each_warp(const Visit& visit) const {  // (warp, instructions)
+        for (const SubCore& core : cores_)
+            for (const WarpSlot& w : core.slot)
+                if (w.warp != nullptr) visit(*w.warp, not_issued(w));
+    }
     bool is_ahead() const;                   // some warp has run what it has not issued
     const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
     bool all_spin() const;                   // or wait at barriers: each has come round twice since anything moved
@@ -313,6 +320,7 @@ class Sm : private SmState {
         if (run.alone == 0 && --run.more != 0) return;
         if (++w.ahead.at % w.coming.size() == 0) copy_coming(w);
     }
+    uint64_t not_issued(const WarpSlot& w) const;  // of what has run
     struct RanAhead {
         uint32_t pc, executed, passes;
     };

@@ -89,7 +89,6 @@ class Machine {
         pause_issues_ = issues;
     }
     uint64_t started() const { return state_.next_block; }
-    double last_start() const { return state_.launcher_free; }
     uint64_t issues() const { return state_.issues; }
     uint32_t blocks_per_sm() const { return state_.blocks_per_sm; }
     void leave_out(uint64_t blocks);  // of those that have not started, the next ones: they count as done
@@ -97,6 +96,10 @@ class Machine {
     Counted counted() const;
     double l2_filled() const { return memory_.l2_filled(); }  // 1: each line of L2 holds something
     const simt::Grid& grid() const { return grid_; }
+    template <class Visit>
+    void each_warp(const Visit& visit) const {  // (warp, instructions of it that have run and are not issued yet)
+        for (const auto& sm : sms_) sm->each_warp(visit);
+    }
     template <class Visit>
     void each_block(const Visit& visit) {  // that has not ended
         for (const auto& sm : sms_) sm->each_block(visit);

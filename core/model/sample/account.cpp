@@ -35,11 +35,27 @@ void each_counter(Counters& c, const Visit& visit) {
     for (auto& stall : c.stalls) visit(stall);
 }
 
+constexpr size_t of_ended_warps = 8;  // cycles of warps, in front of the instructions
+
 uint64_t rounded(double value) {
     return static_cast<uint64_t>(std::llround(std::max(0.0, value)));
 }
 
 }  // namespace
+
+void multiply(InstructionCounters& counters, double times) {
+    each_counter(counters, [&](uint64_t& counter) { counter = rounded(times * static_cast<double>(counter)); });
+}
+
+void Account::keep_loop(uint32_t begin, uint32_t end) {
+    if (values.empty()) return;
+    values[of_ended_warps] = 0;
+    size_t each = 0;
+    InstructionCounters any;
+    each_counter(any, [&](const uint64_t&) { ++each; });
+    for (size_t at = of_ended_warps + 1, pc = 0; at < values.size(); at += each, ++pc)
+        if (pc < begin || pc >= end) std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(at), each, 0.0);
+}
 
 Account::Account(const Counted& counted) {
     const CycleTotals& totals = counted.totals;

@@ -5,11 +5,14 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 namespace lockstep::model {
 namespace {
 
 constexpr uint64_t periods[] = {1, 2, 3, 4, 6};  // rounds after which a register may have what it had
+// So many are run: three stages of a ring are as even as a count, the fourth is the first again.
+constexpr uint64_t rounds_tried = 12;
 
 // Runs every warp by as many instructions as `rounds` rounds of its loop; false: some warp cannot.
 bool go_on(simt::Block& block, const Loop& loop, uint64_t rounds) {
@@ -69,13 +72,32 @@ uint64_t Rounds::round_of_block(const simt::Block& block) const {
     return sum;
 }
 
-bool Rounds::all_have(Machine& machine, uint64_t rounds) const {
-    bool all = known_, any = false;
+Rounds::Stand Rounds::stand_of(const simt::Block& block) const {
+    if (left_of(block) != 0) return Stand::in;
+    for (const simt::Warp& warp : block.warps)
+        if (warp.instructions < loop_.warps[warp.index].begin) return Stand::before;
+    return Stand::behind;
+}
+
+uint64_t Rounds::within_reach(Machine& machine, const Waiting& waiting) const {
+    uint64_t most = 0, least = UINT64_MAX;
+    bool all = known_;
+    std::map<uint32_t, uint32_t> on_sm;
     machine.each_block([&](simt::Block& block) {
-        all = all && left_of(block) >= rounds;
-        any = true;
+        const Stand stand = stand_of(block);
+        all = all && (stand == Stand::in || (waiting.blocks == 0 && stand == Stand::behind));
+        if (stand != Stand::in) return;
+        ++on_sm[block.sm];
+        most = std::max(most, left_of(block));
+        least = std::min(least, left_of(block));
     });
-    return all && any;
+    if (!all || on_sm.empty()) return 0;
+    if (waiting.blocks != 0) return waiting.alike ? most : least;
+    std::set<uint32_t> counts;
+    for (const auto& [sm, count] : on_sm) counts.insert(count);
+    const bool known =
+        std::all_of(counts.begin(), counts.end(), [&](uint32_t count) { return count == 1 || counts.contains(count - 1); });
+    return known ? most : least;
 }
 
 uint64_t Rounds::instructions_of_round(Machine& machine) const {
@@ -84,11 +106,15 @@ uint64_t Rounds::instructions_of_round(Machine& machine) const {
     return sum;
 }
 
-Rounds::Progress Rounds::progress(Machine& machine) const {
-    Progress progress;
+Rounds::ProgressOfBlocks Rounds::progress(Machine& machine) const {
+    ProgressOfBlocks progress;
     machine.each_block([&](simt::Block& block) {
-        uint64_t& sum = progress[block.linear];
-        for (const simt::Warp& warp : block.warps) sum += warp.instructions;
+        Progress& of = progress[block.linear];
+        of.sm = block.sm;
+        for (const simt::Warp& warp : block.warps) of.issued += warp.instructions;
+    });
+    machine.each_warp([&](const simt::Warp& warp, uint64_t not_issued) {
+        if (const auto of = progress.find(warp.block->linear); of != progress.end()) of->second.issued -= not_issued;
     });
     return progress;
 }
@@ -106,7 +132,7 @@ const std::vector<int32_t>& Rounds::steering_at(uint32_t pc) {
     return live_.emplace(pc, std::move(live)).first->second;
 }
 
-std::optional<std::vector<Rounds::Counted>> Rounds::count_on(simt::Grid& grid, simt::Block& block) {
+std::optional<Rounds::Gains> Rounds::count_on(simt::Grid& grid, simt::Block& block) {
     simt::Block copy = block;
     copy.grid = &grid;
     copy.clock = INT64_MAX / 2;  // copies that are on their way have come
@@ -131,88 +157,228 @@ std::optional<std::vector<Rounds::Counted>> Rounds::count_on(simt::Grid& grid, s
             followed.push_back({warp.index, reg, bytes, {}});
         }
     }
-    const auto note = [&] {
+    for (uint64_t ran = 0; ran <= rounds_tried; ++ran) {
         for (Followed& each : followed)
             each.values.push_back(lanes_of(copy.warps[each.warp].registers + each.reg, each.bytes));
-    };
-    const auto even = [&](const Followed& each, uint64_t period) {
-        const auto &first = each.values[0], &second = each.values[period], &third = each.values[2 * period];
-        if (each.bytes == 0) return first == second && second == third;
-        const uint64_t mask = ~uint64_t{0} >> (64 - 8 * each.bytes);
-        for (size_t lane = 0; lane < first.size(); ++lane)
-            if (((second[lane] - first[lane]) & mask) != ((third[lane] - second[lane]) & mask)) return false;
+        if (ran == rounds_tried) break;
+        if (!go_on(copy, loop_, 1)) return std::nullopt;
+        for (size_t w = 0; w < block.warps.size(); ++w)
+            if (!same_place(block.warps[w], copy.warps[w])) return std::nullopt;
+    }
+    const auto even = [](const Followed& each, uint64_t period) {  // each gains the same, wherever one begins
+        const uint64_t mask = each.bytes == 0 ? 0 : ~uint64_t{0} >> (64 - 8 * each.bytes);
+        for (uint64_t k = 0; k + period <= rounds_tried; ++k)
+            for (size_t lane = 0; lane < each.values[0].size(); ++lane) {
+                const uint64_t gain = each.values[k + period][lane] - each.values[k][lane];
+                const uint64_t first = each.values[k % period + period][lane] - each.values[k % period][lane];
+                if (each.bytes == 0 ? gain != 0 : ((gain ^ first) & mask) != 0) return false;
+            }
         return true;
     };
-    note();
-    uint64_t ran = 0;
     for (const uint64_t period : periods) {
-        for (; ran < 2 * period; ++ran) {
-            if (!go_on(copy, loop_, 1)) return std::nullopt;
-            note();
-            for (size_t w = 0; w < block.warps.size(); ++w)
-                if (!same_place(block.warps[w], copy.warps[w])) return std::nullopt;
-        }
         if (!std::all_of(followed.begin(), followed.end(), [&](const Followed& each) { return even(each, period); }))
             continue;
-        std::vector<Counted> all;
+        Gains all;
+        all.period = period;
         for (const Followed& each : followed) {
             if (each.bytes == 0) continue;
-            Counted counted{block.warps[each.warp].registers + each.reg, each.bytes, period, each.values[0],
-                            each.values[period]};
-            for (size_t lane = 0; lane < counted.gains.size(); ++lane) counted.gains[lane] -= counted.values[lane];
-            all.push_back(std::move(counted));
+            std::vector<uint64_t>& gains = all.registers[{each.warp, each.reg}];
+            gains = each.values[period];
+            for (size_t lane = 0; lane < gains.size(); ++lane) gains[lane] -= each.values[0][lane];
         }
         return all;
     }
     return std::nullopt;
 }
 
-Rounds::LeftOut Rounds::leave_out(Machine& machine, const Progress& from, const Progress& to, double cycles,
-                                  uint64_t behind) {
+Rounds::Paces Rounds::paces_of(const Measured& measured) const {
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint64_t>>> by_sm;  // (block, instructions since); by age
+    std::map<uint32_t, bool> changed;
+    for (const auto& [block, to] : measured.to) {
+        const auto from = measured.from.find(block);
+        if (from == measured.from.end())
+            changed[to.sm] = true;
+        else
+            by_sm[to.sm].emplace_back(block, to.issued - from->second.issued);
+    }
+    for (const auto& [block, from] : measured.from)
+        if (!measured.to.contains(block)) changed[from.sm] = true;
+    uint64_t round = 0;
+    for (const LoopOfWarp& warp : loop_.warps) round += warp.length;
+    Paces paces;
+    std::map<uint32_t, double> seen;
+    for (const auto& [sm, blocks] : by_sm) {
+        if (changed.contains(sm)) continue;
+        std::vector<double>& sums = paces[static_cast<uint32_t>(blocks.size())];
+        sums.resize(blocks.size());
+        for (size_t k = 0; k < blocks.size(); ++k)
+            sums[k] += static_cast<double>(blocks[k].second) / static_cast<double>(round) / measured.cycles;
+        ++seen[static_cast<uint32_t>(blocks.size())];
+    }
+    for (auto& [count, sums] : paces)
+        for (double& sum : sums) sum /= seen[count];
+    return paces;
+}
+
+// Time passes from one block's end to the next.
+Rounds::LeftOut Rounds::flow(Sms& sms, const Paces& paces, double count, double behind, double between,
+                             const Waiting& waiting) const {
+    LeftOut out;
+    uint64_t to_start = waiting.alike ? waiting.blocks : 0;
+    const bool may_end = waiting.alike || waiting.blocks == 0;
+    const double end = count + between, last = count - behind;
+    size_t running = 0;
+    for (const auto& [sm, places] : sms) running += places.size();
+    const size_t warps = loop_.warps.size();
+    const auto go_on_for = [&](double cycles) {
+        out.cycles += cycles;
+        for (auto& [sm, places] : sms) {
+            if (places.empty()) continue;
+            const std::vector<double>& pace = paces.at(static_cast<uint32_t>(places.size()));
+            for (size_t k = 0; k < places.size(); ++k) places[k]->at += pace[k] * cycles;
+            out.active_cycles += cycles;
+            out.warp_cycles += static_cast<double>(places.size() * warps) * cycles;
+        }
+    };
+    while (running > 0) {
+        double soonest = HUGE_VAL, pace_of_first = 0;
+        std::vector<Place*>* there = nullptr;
+        size_t first = 0;
+        for (auto& [sm, places] : sms) {
+            if (places.empty()) continue;
+            const std::vector<double>& pace = paces.at(static_cast<uint32_t>(places.size()));
+            for (size_t k = 0; k < places.size(); ++k) {
+                const double cycles = pace[k] > 0 ? (end - places[k]->at) / pace[k] : HUGE_VAL;
+                if (cycles < soonest) soonest = cycles, pace_of_first = pace[k], there = &places, first = k;
+            }
+        }
+        if (there == nullptr) return {};  // nothing moves
+        Place* const place = (*there)[first];
+        const auto rest = static_cast<uint32_t>(there->size() - 1);
+        if (to_start == 0 && (!may_end || running == 1 || (rest != 0 && !paces.contains(rest)))) {
+            go_on_for(std::max(0.0, (last - place->at) / pace_of_first));
+            return out;
+        }
+        go_on_for(std::max(0.0, soonest));
+        there->erase(there->begin() + static_cast<std::ptrdiff_t>(first));
+        if (to_start > 0) {
+            --to_start;
+            ++out.blocks;
+            place->at = 0;
+            there->push_back(place);
+            if (out.blocks >= waiting.at_most) return out;
+        } else {
+            place->over = true;
+            --running;
+        }
+    }
+    return out;
+}
+
+// By the rounds after which all of them have gained alike.
+void Rounds::Gains::add(const Gains& other) {
+    const auto scale = [](std::map<Register, std::vector<uint64_t>>& all, uint64_t times) {
+        for (auto& [reg, lanes] : all)
+            for (uint64_t& gain : lanes) gain *= times;
+    };
+    const uint64_t together = std::lcm(period, other.period);
+    std::map<Register, std::vector<uint64_t>> more = other.registers;
+    scale(registers, together / period);
+    scale(more, together / other.period);
+    period = together;
+    for (const auto& [reg, lanes] : more)
+        if (registers.try_emplace(reg, lanes).first->second != lanes) differ.insert(reg);
+}
+
+std::optional<Rounds::Gains> Rounds::picked(const Gains& from, const simt::Block& block) {
+    Gains own;
+    own.period = from.period;
+    for (const simt::Warp& warp : block.warps) {
+        if (warp.stack.size() != 1 || !warp.frames.empty()) return std::nullopt;
+        for (const int32_t reg : steering_at(warp.pc())) {
+            if (program_.functions.front().lane_bytes[static_cast<size_t>(reg) / 64] == 0) continue;
+            const auto found = from.registers.find({warp.index, reg});
+            if (found == from.registers.end() || from.differ.contains(found->first)) return std::nullopt;
+            own.registers.insert(*found);
+        }
+    }
+    return own;
+}
+
+int64_t Rounds::move(const Place& place, const Gains& gains, int64_t behind) {
+    const auto period = static_cast<int64_t>(gains.period);
+    int64_t least_done = INT64_MAX;  // of all warps, which may stand a round apart
+    for (const simt::Warp& warp : place.block->warps) {
+        const LoopOfWarp& loop = loop_.warps[warp.index];
+        least_done = std::min(least_done, static_cast<int64_t>((warp.instructions - loop.begin) / loop.length));
+    }
+    const int64_t most = static_cast<int64_t>(left_of(*place.block)) - behind;
+    int64_t rounds = place.over ? most : static_cast<int64_t>(std::floor(place.at - place.begin));
+    rounds = std::clamp<int64_t>(rounds, -least_done, std::max<int64_t>(most, -least_done)) / period;
+    for (const auto& [reg, gained] : gains.registers) {
+        std::byte* const at = place.block->warps[reg.first].registers + reg.second;
+        const uint32_t bytes = program_.functions.front().lane_bytes[static_cast<size_t>(reg.second) / 64];
+        const std::vector<uint64_t> values = lanes_of(at, bytes);
+        for (size_t lane = 0; lane < values.size(); ++lane) {  // modulo 2^64, as registers count
+            const uint64_t value = values[lane] + static_cast<uint64_t>(rounds) * gained[lane];
+            std::memcpy(at + lane * bytes, &value, bytes);
+        }
+    }
+    rounds *= period;
+    for (simt::Warp& warp : place.block->warps)
+        warp.instructions += static_cast<uint64_t>(rounds * static_cast<int64_t>(loop_.warps[warp.index].length));
+    return rounds;
+}
+
+Rounds::LeftOut Rounds::leave_out(Machine& machine, std::span<const Measured> measured, uint64_t behind,
+                                  const Waiting& waiting) {
     simt::Memory memory = machine.device_memory();
     simt::Grid grid = machine.grid();
     grid.memory = &memory;
-    struct Of {
-        simt::Block* block;
-        double pace;  // rounds a cycle
-        std::vector<Counted> registers;
-        uint64_t period = 1, rounds = 0;
-    };
-    std::vector<Of> blocks;
-    LeftOut out;
-    double gap = HUGE_VAL;
-    bool counts = true;
+    Paces paces;
+    for (const Measured& each : measured) paces.merge(paces_of(each));
+    const uint64_t count = loop_.warps.front().count;
+    std::vector<Place> places;
+    bool in_step = true;
     machine.each_block([&](simt::Block& block) {
-        const auto begin = from.find(block.linear), end = to.find(block.linear);
-        counts = counts && begin != from.end() && end != to.end() && end->second > begin->second;
-        if (!counts) return;
-        std::optional<std::vector<Counted>> registers = count_on(grid, block);
-        counts = registers.has_value();
-        if (!counts) return;
-        const auto round = static_cast<double>(round_of_block(block));
-        Of of{&block, static_cast<double>(end->second - begin->second) / round / cycles, std::move(*registers)};
-        for (const Counted& each : of.registers) of.period = std::lcm(of.period, each.period);
-        gap = std::min(gap, static_cast<double>(left_of(block) - behind) / of.pace);
-        blocks.push_back(std::move(of));
+        const Stand stand = stand_of(block);
+        in_step = in_step && (stand == Stand::in || (waiting.blocks == 0 && stand == Stand::behind));
+        if (stand == Stand::in) {
+            const auto at = static_cast<double>(count - std::min(count, left_of(block)));
+            places.push_back({&block, at, at});
+        }
     });
-    if (!counts || blocks.empty()) return {};
-    uint64_t rounds = 0;
-    for (Of& of : blocks) {
-        of.rounds = static_cast<uint64_t>(gap * of.pace) / of.period * of.period;
-        rounds += of.rounds;
-        out.instructions += of.rounds * round_of_block(*of.block);
+    if (!in_step || places.empty()) return {};
+    Sms sms;
+    std::sort(places.begin(), places.end(),
+              [](const Place& a, const Place& b) { return a.block->linear < b.block->linear; });
+    for (Place& place : places) sms[place.block->sm].push_back(&place);
+    for (const auto& [sm, there] : sms)
+        if (!paces.contains(static_cast<uint32_t>(there.size()))) return {};
+    const auto round = static_cast<double>(round_of_block(*places.front().block));
+    double in_loop = 0;
+    for (const LoopOfWarp& warp : loop_.warps) in_loop += static_cast<double>(warp.length * warp.count);
+    LeftOut out = flow(sms, paces, static_cast<double>(count), static_cast<double>(behind),
+                       std::max(0.0, (waiting.instructions - in_loop) / round), waiting);
+    if (out.cycles <= 0) return {};
+    // A block near the end of its loop gains what the others do: its own last rounds may be other ones.
+    std::vector<std::optional<Gains>> gains(places.size());
+    Gains of_others;
+    for (size_t i = 0; i < places.size(); ++i) {
+        if (left_of(*places[i].block) <= rounds_tried) continue;
+        gains[i] = count_on(grid, *places[i].block);
+        if (!gains[i]) {
+            give_up();
+            return {};
+        }
+        of_others.add(*gains[i]);
     }
-    if (rounds == 0) return {};
-    for (const Of& of : blocks) {
-        for (const Counted& each : of.registers)
-            for (size_t lane = 0; lane < each.values.size(); ++lane) {
-                const uint64_t value = each.values[lane] + of.rounds / each.period * each.gains[lane];
-                std::memcpy(each.at + lane * each.bytes, &value, each.bytes);
-            }
-        for (simt::Warp& warp : of.block->warps) warp.instructions += of.rounds * loop_.warps[warp.index].length;
-    }
-    out.cycles = gap;
-    out.rounds = rounds / blocks.size();
+    for (size_t i = 0; i < places.size(); ++i)
+        if (!gains[i] && !(gains[i] = picked(of_others, *places[i].block))) return {};
+    for (size_t i = 0; i < places.size(); ++i)
+        out.instructions += round * static_cast<double>(move(places[i], *gains[i], static_cast<int64_t>(behind)));
+    out.instructions += static_cast<double>(out.blocks) * waiting.instructions;
+    out.rounds = out.instructions / round / static_cast<double>(places.size());
     return out;
 }
 

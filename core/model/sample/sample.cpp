@@ -56,7 +56,7 @@ void cut(TimedResult& timed, int64_t end) {
     windows.counters.keep(count);
 }
 
-struct Mark {  // the moment in which the last block of a wave has started
+struct Mark {  // a moment just behind the start of the last block of a wave, the same on all SMs
     uint64_t started = 0;
     double time = 0;  // in cycles of the whole launch
     Account account;
@@ -81,10 +81,12 @@ class Sampler {
             const uint64_t next = leaves_blocks_out_ ? (marks_.size() + 1) * wave_ : no_end;
             machine_.pause_at(next, rounds_.known() ? machine_.issues() + poll() : no_end);
             if (!machine_.run_until(never)) return;
-            if (machine_.started() >= next)
+            if (machine_.started() >= next) {
+                if (!come_together()) return;
                 take_mark();
-            else if (!leave_rounds_out())
+            } else if (!leave_rounds_out()) {
                 return;
+            }
         }
     }
 
@@ -114,10 +116,10 @@ class Sampler {
         double squares = 0, same_way = 0;
         for (const Gap& gap : sampling.gaps) {
             more += gap.cycles;
-            sampling.blocks_only = sampling.blocks_only && gap.blocks != 0;
+            sampling.blocks_only = sampling.blocks_only && gap.rounds == 0;
             // Rounds are measured alike each time, so their errors add up; that of blocks is apart from them.
             const double off = gap.error * static_cast<double>(gap.cycles) + seam_cycles;
-            if (gap.blocks != 0)
+            if (gap.rounds == 0)
                 squares += off * off;
             else
                 same_way += off;
@@ -129,6 +131,12 @@ class Sampler {
         timed.totals.active_cycles += active_cycles_;
         timed.totals.scheduler_cycles += scheduler_cycles_;
         timed.totals.warp_cycles += warp_cycles_;
+        uint64_t looped = 0;  // blocks left out in gaps of rounds: what they do outside of the loop is what others did
+        for (const Gap& gap : sampling.gaps) looped += gap.rounds != 0 ? gap.blocks : 0;
+        const double others = static_cast<double>(blocks_ - looped);
+        for (uint32_t pc = 0; looped != 0 && pc < timed.instructions.size(); ++pc)
+            if (pc < work_.loop().begin || pc >= work_.loop().end)
+                multiply(timed.instructions[pc], static_cast<double>(blocks_) / others);
         add_to(timed, extra_);
         timed.sampling = std::make_shared<const Sampling>(std::move(sampling));
         timed.metrics = compute_metrics(gpu_, program_, timed, timed.instructions, timed.totals);
@@ -146,19 +154,26 @@ class Sampler {
         return now;
     }
 
-    // A gap of so many cycles here: who is resident stays so.
-    void add_gap(Gap gap, const Account& from, const Account& to, double times) {
+    // A gap of so many cycles here: who is resident stays so, but for what `rounds` says.
+    void add_gap(Gap gap, const Account& from, const Account& to, double times, const Rounds::LeftOut* rounds = nullptr) {
         Account part = to;
         part.add(from, -1);
+        if (rounds != nullptr) part.keep_loop(work_.loop().begin, work_.loop().end);  // finish() knows of the rest
         extra_.add(part, times);
-        std::vector<uint32_t> warps(gpu_.sms, 0);
+        std::vector<uint32_t> warps(rounds == nullptr ? gpu_.sms.value : 0, 0);
         machine_.each_block([&](simt::Block& block) {
-            for (const simt::Warp& warp : block.warps) warps[block.sm] += warp.done ? 0 : 1;
+            if (rounds == nullptr)
+                for (const simt::Warp& warp : block.warps) warps[block.sm] += warp.done ? 0 : 1;
         });
+        if (rounds != nullptr) {
+            const auto schedulers = std::min<uint64_t>(work_.loop().warps.size(), gpu_.sub_cores);
+            active_cycles_ += std::llround(rounds->active_cycles);
+            scheduler_cycles_ += std::llround(rounds->active_cycles * static_cast<double>(schedulers));
+            warp_cycles_ += std::llround(rounds->warp_cycles);
+        }
         for (const uint32_t resident : warps) {
             active_cycles_ += resident != 0 ? gap.cycles : 0;
             scheduler_cycles_ += std::min<uint32_t>(resident, gpu_.sub_cores) * gap.cycles;
-            warp_cycles_ += gap.blocks == 0 ? resident * gap.cycles : 0;  // else those of warps that ended are scaled
         }
         gap.at = machine_.cycle();
         machine_.end_checkpoints();
@@ -172,7 +187,7 @@ class Sampler {
 
     void take_mark() {
         const bool rounds_gone = std::any_of(gaps_.begin(), gaps_.end(), [](const Gap& gap) { return gap.rounds != 0; });
-        marks_.push_back({machine_.started(), machine_.last_start() + gone(), account()});
+        marks_.push_back({machine_.started(), static_cast<double>(machine_.cycle()) + gone(), account()});
         const double before = l2_filled_;
         l2_filled_ = machine_.l2_filled();
         const uint64_t waves = blocks_ / wave_, full = (blocks_ - machine_.started()) / wave_;
@@ -193,10 +208,12 @@ class Sampler {
     void leave_blocks_out(uint64_t measured, uint64_t full, uint64_t waves) {
         const Mark& from = marks_[marks_.size() - 1 - measured];
         const Mark& to = marks_.back();
-        std::vector<double> pace;  // cycles a warp instruction, of each wave, the one in front of those measured as well
+        // Cycles a warp instruction, of each wave, the one in front of those measured as well. Instructions that were
+        // issued: blocks that began together and no longer do so start at another pace than that at which they run.
+        std::vector<double> pace;
         for (size_t k = marks_.size() - 1 - measured - (from.started > wave_ ? 1 : 0); k + 1 < marks_.size(); ++k)
             pace.push_back((marks_[k + 1].time - marks_[k].time) /
-                           static_cast<double>(work_.of(marks_[k].started, marks_[k + 1].started)));
+                           (marks_[k + 1].account.warp_instructions() - marks_[k].account.warp_instructions()));
         const size_t n = pace.size(), first = n - measured;
         const double usual = mean(pace, first, n);
         double error = 0;
@@ -221,37 +238,48 @@ class Sampler {
         const double alike = skipped / static_cast<double>(out) / (seen / static_cast<double>(to.started - from.started));
         leaves_blocks_out_ = false;
         if (alike < 0.9 || alike > 1.1) return;  // later blocks do more work, or less: they are run
-        const double cycles = (to.time - from.time) * skipped / seen;
+        // Of what the measured waves counted, so much that the sum of warp instructions is that of all blocks.
+        const double counted = to.account.warp_instructions() - from.account.warp_instructions();
+        const double cycles = (to.time - from.time) * skipped / counted;
         Gap gap;
         gap.cycles = std::llround(cycles);
         gap.blocks = out;
         gap.error = error;
-        // Of what the measured waves counted, so much that the sum of warp instructions is that of all blocks.
-        const double counted = to.account.warp_instructions() - from.account.warp_instructions();
         add_gap(gap, from.account, to.account, skipped / counted);
         machine_.leave_out(out);
     }
 
     // ---- rounds of a loop
 
+    uint64_t waiting() const { return blocks_ - machine_.started(); }
+    bool all_alike() const {  // the blocks that have not started do as much as most
+        const uint64_t begin = machine_.started();
+        if (begin >= blocks_) return true;
+        const double each = static_cast<double>(work_.of(begin, blocks_)) / static_cast<double>(blocks_ - begin);
+        return std::abs(each / static_cast<double>(work_.usual()) - 1) < 0.02;
+    }
+
     bool run_for(uint64_t issues) {
         machine_.pause_at(no_end, machine_.issues() + issues);
-        if (!machine_.run_until(never)) return false;
+        return machine_.run_until(never) && come_together();
+    }
+    bool come_together() {  // all SMs come to the same cycle
         machine_.pause_at(no_end, no_end);
-        return machine_.run_until(machine_.cycle());  // all SMs come to the same cycle
+        return machine_.run_until(machine_.cycle());
     }
 
     // False: nothing is left to run.
     bool leave_rounds_out() {
         const uint64_t total = work_.loop().warps.front().count;
         const uint64_t warm = std::max(warm_rounds, total / 100), measured = std::max(measured_rounds, total / 60);
-        if (!rounds_.all_have(machine_, 2 * (warm + measured) + rounds_behind)) return true;
+        const Rounds::Waiting waits{waiting(), all_alike(), static_cast<double>(work_.usual())};
+        if (rounds_.within_reach(machine_, waits) < 2 * (warm + measured) + rounds_behind) return true;
         const uint64_t round = rounds_.instructions_of_round(machine_);
         if (!run_for(warm * round)) return false;
         struct Cut {
             double time = 0;
             Account account;
-            Rounds::Progress progress;
+            Rounds::ProgressOfBlocks progress;
         };
         std::vector<Cut> cuts;
         const auto add_cut = [&] {
@@ -266,22 +294,26 @@ class Sampler {
         machine_.let_run_ahead(false);
         while (!machine_.is_exact())
             if (!run_for(1 << 8)) return false;
-        if (rounds_.all_have(machine_, rounds_behind + 1)) {
-            const Rounds::LeftOut out =
-                rounds_.leave_out(machine_, cuts[0].progress, cuts[2].progress, cuts[2].time - cuts[0].time, rounds_behind);
-            if (out.cycles == 0) {
-                rounds_.give_up();
-            } else {
-                const auto between = [&](size_t a, size_t b) {
-                    return cuts[b].account.warp_instructions() - cuts[a].account.warp_instructions();
-                };
-                const auto pace = [&](size_t a, size_t b) { return (cuts[b].time - cuts[a].time) / between(a, b); };
-                Gap gap;
-                gap.rounds = out.rounds;
-                gap.cycles = std::llround(out.cycles);
-                gap.error = std::max(least_error, std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2);
-                add_gap(gap, cuts[0].account, cuts[2].account, static_cast<double>(out.instructions) / between(0, 2));
-            }
+        Rounds::Waiting now{waiting(), all_alike(), static_cast<double>(work_.usual())};
+        if (gaps_.empty()) now.at_most = std::max<uint64_t>(1, now.blocks / 4);  // then blocks no longer go in step
+        const auto stretch = [&](size_t a, size_t b) {
+            return Rounds::Measured{cuts[a].progress, cuts[b].progress, cuts[b].time - cuts[a].time};
+        };
+        const Rounds::Measured stretches[] = {stretch(0, 2), stretch(1, 2)};
+        const Rounds::LeftOut out = rounds_.leave_out(machine_, stretches, rounds_behind, now);
+        if (out.instructions > 0) {
+            const auto between = [&](size_t a, size_t b) {
+                return cuts[b].account.warp_instructions() - cuts[a].account.warp_instructions();
+            };
+            const auto pace = [&](size_t a, size_t b) { return (cuts[b].time - cuts[a].time) / between(a, b); };
+            Gap gap;
+            gap.rounds = static_cast<uint64_t>(std::llround(out.rounds));
+            gap.blocks = out.blocks;
+            gap.cycles = std::llround(out.cycles);
+            gap.error = std::max(least_error, std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2);
+            add_gap(gap, cuts[0].account, cuts[2].account, out.instructions / between(0, 2), &out);
+            machine_.leave_out(out.blocks);
+            if (out.blocks != 0) leaves_blocks_out_ = false;
         }
         machine_.let_run_ahead(true);
         return true;

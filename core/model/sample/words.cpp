@@ -14,19 +14,15 @@ int64_t shown_cycles(const TimedResult& result) {
 }
 
 std::string words_of(const Sampling& s) {
-    uint64_t blocks = 0, rounds = 0;
-    size_t gaps = 0;
-    for (const Gap& gap : s.gaps) {
-        blocks += gap.blocks;
-        rounds += gap.rounds;
-        gaps += gap.rounds != 0;
-    }
+    uint64_t all = s.timed_instructions;
+    for (const Gap& gap : s.gaps) all += gap.instructions;
     std::string text =
         fmt::format("Sampled: {} of {} blocks ran cycle by cycle, with all SMs and their traffic",
                     with_commas(static_cast<int64_t>(s.timed_blocks)), with_commas(static_cast<int64_t>(s.blocks)));
-    if (gaps != 0)
-        text += fmt::format("; of the main loop's rounds {} were left out in {} {} of blocks", rounds / gaps, gaps,
-                            gaps == 1 ? "wave" : "waves");
+    if (!s.blocks_only)
+        text +=
+            fmt::format("; of their main loop most rounds were left out, so {:.2g} % of all warp instructions were timed",
+                        100.0 * static_cast<double>(s.timed_instructions) / static_cast<double>(std::max<uint64_t>(1, all)));
     return text + ". What was left out takes the time that was measured in front of it.";
 }
 
@@ -37,7 +33,7 @@ std::string short_words_of(const Sampling& s) {
 }
 
 std::string error_words_of(const Sampling& s) {
-    const bool any_blocks = std::any_of(s.gaps.begin(), s.gaps.end(), [](const Gap& gap) { return gap.blocks != 0; });
+    const bool any_blocks = std::any_of(s.gaps.begin(), s.gaps.end(), [](const Gap& gap) { return gap.rounds == 0; });
     const bool any_rounds = std::any_of(s.gaps.begin(), s.gaps.end(), [](const Gap& gap) { return gap.rounds != 0; });
     std::string from = any_blocks ? "how far waves of blocks differ" : "";
     if (any_rounds)

@@ -3,6 +3,7 @@
 #include "core/model/sample/work.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/base/rng.h"
 #include "core/simt/driver.h"
@@ -143,10 +144,17 @@ uint64_t Work::of(uint64_t begin, uint64_t end) const {
 void Work::find_loop(uint32_t linear) {
     const auto& code = program_.instructions;
     std::vector<int32_t> number(code.size() + 1, -1);
+    std::vector<std::pair<uint32_t, uint32_t>> pcs;  // of each head's loop
     int32_t heads = 0;
-    for (uint32_t pc = 0; pc < code.size(); ++pc)
-        if (code[pc].kind == ptx::Kind::branch && code[pc].target <= pc && number[code[pc].target] < 0)
-            number[code[pc].target] = heads++;
+    for (uint32_t pc = 0; pc < code.size(); ++pc) {
+        if (code[pc].kind != ptx::Kind::branch || code[pc].target > pc) continue;
+        int32_t& head = number[code[pc].target];
+        if (head < 0) {
+            head = heads++;
+            pcs.emplace_back(code[pc].target, 0);
+        }
+        pcs[static_cast<size_t>(head)].second = pc + 1;
+    }
     if (heads == 0 || program_.functions.size() > 1) return;
     simt::reset_block(block_, grid_, linear);
     const size_t warps = block_.warps.size();
@@ -166,6 +174,7 @@ void Work::find_loop(uint32_t linear) {
     if (!ended) return;
     for (size_t head = 0; head < static_cast<size_t>(heads); ++head) {
         Loop loop;
+        std::tie(loop.begin, loop.end) = pcs[head];
         uint64_t covered = 0;
         for (size_t w = 0; w < warps; ++w) {
             const std::vector<uint64_t>& at = passed[w * static_cast<size_t>(heads) + head];

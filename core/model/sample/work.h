@@ -16,6 +16,7 @@ struct LoopOfWarp {
 struct Loop {
     std::vector<LoopOfWarp> warps;  // of a block; empty: there is none
     double share = 0;               // of the block's instructions
+    uint32_t begin = 0, end = 0;    // pcs
 };
 
 class Work {

@@ -198,12 +198,49 @@ void write_lanes(std::byte* d, uint32_t bytes, const uint64_t* values, uint32_t 
     }
 }
 
+namespace {
+
+// Elements as wide as their registers, all of a lane at once.
+template <class Element, uint32_t Vector>
+void load_elements(Warp& warp, const int32_t* destinations, uint32_t mask, const Access& access) {
+    Element* to[Vector];
+    for (uint32_t k = 0; k < Vector; ++k) to[k] = reinterpret_cast<Element*>(operand(warp, destinations[k]));
+    const auto load = [&](uint32_t lane) {
+        Element elements[Vector];
+        std::memcpy(elements, access.pointers[lane], sizeof elements);
+        for (uint32_t k = 0; k < Vector; ++k) std::memcpy(to[k] + lane, &elements[k], sizeof(Element));
+    };
+    if (mask == full_mask)
+        for (uint32_t lane = 0; lane < warp_size; ++lane) load(lane);
+    else
+        for (uint32_t rest = mask; rest; rest &= rest - 1) load(static_cast<uint32_t>(__builtin_ctz(rest)));
+}
+template <class Element>
+bool load_elements(Warp& warp, const int32_t* destinations, uint32_t vector, uint32_t mask, const Access& access) {
+    if (std::find(destinations, destinations + vector, ptx::no_operand) != destinations + vector) return false;
+    if (vector == 1)
+        load_elements<Element, 1>(warp, destinations, mask, access);
+    else if (vector == 2)
+        load_elements<Element, 2>(warp, destinations, mask, access);
+    else if (vector == 4)
+        load_elements<Element, 4>(warp, destinations, mask, access);
+    else
+        return false;
+    return true;
+}
+
+}  // namespace
+
 Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
     if (Fault* fault = resolve(warp, pc, p, mask, false, false, access)) return fault;
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const uint32_t unused_bits = 64 - 8 * p.element_bytes;
     const ptx::Program& program = *warp.block->grid->program;
     const int32_t* const destinations = ptx::elements_given(program.lists, instruction);
+    if (p.element_bytes == p.register_bytes) {
+        if (p.element_bytes == 4 && load_elements<uint32_t>(warp, destinations, p.vector, mask, access)) return nullptr;
+        if (p.element_bytes == 8 && load_elements<uint64_t>(warp, destinations, p.vector, mask, access)) return nullptr;
+    }
     for (uint32_t element = 0; element < p.vector; ++element) {
         if (destinations[element] == ptx::no_operand) continue;
         if (p.element_bytes == 16) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <map>
 #include <set>
+#include <string>
 
 #include "core/model/memory/coalescer.h"
 #include "lessons/player/sketch/parts.h"
@@ -74,6 +76,22 @@ Sketch painted(const std::set<uint64_t>& sectors, uint64_t sector0, size_t count
     return sketch;
 }
 
+// Whether the source has the parameter as a pointer to numbers of four bytes, or does not have it.
+bool points_to_words(const std::string& source, const std::string& name) {
+    static const std::set<std::string, std::less<>> words{"float", "int", "unsigned", "uint32_t", "int32_t"};
+    const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (size_t at = source.find(name); at != std::string::npos; at = source.find(name, at + 1)) {
+        const size_t star = at == 0 ? std::string::npos : source.find_last_not_of(" \n", at - 1);
+        if (star == std::string::npos || source[star] != '*' || star == 0) continue;
+        const size_t last = source.find_last_not_of(" \n", star - 1);
+        if (last == std::string::npos || !part_of_name(source[last])) continue;
+        size_t first = last;
+        while (first > 0 && part_of_name(source[first - 1])) --first;
+        return words.contains(source.substr(first, last - first + 1));
+    }
+    return true;
+}
+
 Result<SketchBoard> sectors_board(SceneRuns& runs, size_t step, const Predict& predict) {
     Result<SketchBoard> made = kernel_board(runs, step, predict);
     if (!made) return made;
@@ -95,13 +113,13 @@ Result<SketchBoard> sectors_board(SceneRuns& runs, size_t step, const Predict& p
     const auto kernel = kernel_asked(runs, step).value();
     const scene::BoundArgument* buffer = buffer_of(*kernel, first_address(access));
     board.array = buffer ? buffer->name : "memory";
+    board.holds_records = buffer && !points_to_words(board.text, board.array);
     board.first_word = buffer ? (static_cast<int64_t>(sector0 * 32) - static_cast<int64_t>(buffer->address)) / 4 : 0;
     board.lane_word = (static_cast<int64_t>(first_address(access)) - static_cast<int64_t>(sector0 * 32)) / 4;
     board.axis.unit = "sectors";
     for (int64_t s = 0; s < 4 * lines; ++s)
-        board.places.push_back(
-            {fmt::format("sector {}", s), fmt::format("{}[{}] ... {}[{}]", board.array, board.first_word + 8 * s,
-                                                      board.array, board.first_word + 8 * s + 7)});
+        board.places.push_back({fmt::format("sector {}", s), word_name(board, board.first_word + 8 * s) + " ... " +
+                                                                 word_name(board, board.first_word + 8 * s + 7)});
     if (const auto problem = add_known(runs, step, predict, false, board)) return *problem;
     if (!predict.sketch.base.empty()) {
         const auto before = request_at(runs, step, predict.sketch.base, 0, ptx::Space::global);
@@ -250,8 +268,10 @@ SketchScore banks_score(const Predict&, const SketchBoard& board, const Sketch& 
     const double passes = most_words(board, sketch);
     score.sentence =
         score.right ? fmt::format("Every bank has what you drew: {}.", amount_text(truth.figure, "passes"))
-                    : fmt::format("{} of 32 banks differ: your tallest makes {}, the run's {}.", wrong,
-                                  amount_text(passes, "passes"), amount_text(most_words(board, truth.sketch), "passes"));
+        : passes == most_words(board, truth.sketch)
+            ? fmt::format("{} of 32 banks differ, though yours come to {} as well.", wrong, amount_text(passes, "passes"))
+            : fmt::format("{} of 32 banks differ: your tallest makes {}, the run's {}.", wrong,
+                          amount_text(passes, "passes"), amount_text(most_words(board, truth.sketch), "passes"));
     return score;
 }
 
@@ -300,6 +320,10 @@ SketchKind banks_kind() {
             .score = banks_score,
             .measure = most_words,
             .pencilled = nullptr};
+}
+
+std::string word_name(const SketchBoard& board, int64_t word) {
+    return board.holds_records ? fmt::format("word {} of {}", word, board.array) : fmt::format("{}[{}]", board.array, word);
 }
 
 }  // namespace lockstep::lessons

@@ -51,6 +51,7 @@ struct SketchBoard {
     Sketch ghost;                  // what the case before had in the same places
     std::string ghost_name;        // "step 1: stride 1"
     std::string array;             // of sectors: whose words they hold, "in"
+    bool holds_records = false;    // its elements are no words
     int64_t first_word = 0;        // of sectors: the index of the first word drawn
     int64_t lane_word = -1;        // of sectors: the word that lane 0 reads
     std::vector<int> ghost_words;  // of sectors: the word drawn that each lane read in the case before; -1: none
@@ -59,6 +60,7 @@ struct SketchBoard {
     std::vector<std::string> cells;  // of a schedule: what the cell does where that is known, "F3"; "": nothing is said
     std::vector<std::pair<std::string, double>> limits;  // of a dot: bytes a second and operations a second of the roofs
 };
+std::string word_name(const SketchBoard& board, int64_t word);  // of sectors: "in[3]", "word 3 of particle"
 
 struct SketchTruth {
     Sketch sketch;

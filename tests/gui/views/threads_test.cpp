@@ -76,7 +76,8 @@ TEST_CASE("the threads of a whole line of blocks count on without a gap") {
     CHECK(formulas[0].name == "i");
     CHECK(formulas[0].numbers == "1 * 12 + 3 = 15");
     CHECK(label_of(config, thread_at(config, 1, 3), true) == "3");
-    const auto rows = formulas_of(config, thread_at(config, 1, 3), true);
+    CHECK(formulas_of(config, thread_at(config, 1, 3), {.index = false}).front().name == "thread");
+    const auto rows = formulas_of(config, thread_at(config, 1, 3), {.rows = true});
     REQUIRE(rows.size() == 2);
     CHECK(rows[0].numbers == "0 * 1 + 0 = 0");
     CHECK(rows[1].numbers == "1 * 12 + 3 = 15");

@@ -150,8 +150,7 @@ void draw_strokes_to_words(Ui& ui, const SketchScene& scene, const SectorPlaces&
     const Point from = top(0), to = foot(static_cast<int>(scene.board.lane_word));
     ui.line(from, to, theme.ink, 2.2f);
     ui.arrow_head(to, Way::down, theme.ink, 6);
-    const std::string says =
-        fmt::format("lane 0 reads {}[{}]", scene.board.array, scene.board.first_word + scene.board.lane_word);
+    const std::string says = "lane 0 reads " + word_name(scene.board, scene.board.first_word + scene.board.lane_word);
     const float w = ui.text_width(says, {.size = 13, .weight = 600}) + 20, y = (from.y + to.y) / 2;
     const Rect box{std::max(from.x, to.x) + 16, y - 13, w, 26};
     if (to.y - from.y < 34) return;
@@ -209,8 +208,8 @@ void play_with_request(Ui& ui, const SketchScene& scene, const SectorPlaces& at,
     ui.frame(bar, theme.accent, 1.6f, 4);
     ui.rect({bar.x, bar.y - 3, 12, 32}, theme.accent, 3);
     const std::string says =
-        fmt::format("{}[{}] ... {}[{}]: {} sectors", scene.board.array, scene.board.first_word + now, scene.board.array,
-                    scene.board.first_word + now + 31, hand.found[static_cast<size_t>(now)]);
+        fmt::format("{} ... {}: {} sectors", word_name(scene.board, scene.board.first_word + now),
+                    word_name(scene.board, scene.board.first_word + now + 31), hand.found[static_cast<size_t>(now)]);
     if (ui.text_width(says, {.size = 13, .weight = 600}) + 40 < bar.w && hand.found[static_cast<size_t>(now)] >= 0)
         ui.text(bar.x + bar.w / 2, bar.y + 18, says, {.size = 13, .align = Align::center, .weight = 600});
     if (const Drag drag = ui.drag("request", {bar.x - 8, bar.y - 6, bar.w + 16, bar.h + 12}); drag.active) {
@@ -293,8 +292,8 @@ void draw_sectors(Ui& ui, const SketchScene& asked, Sketch& pencil, SketchHand& 
         const Rect whole{a.x - 4, at.words_y - 4, b.right() - a.x + 8, a.bottom() - at.words_y + 8};
         ui.frame(whole, theme.ink3, 1.4f, 5);
         const int64_t word = scene.board.first_word + static_cast<int64_t>(line) * 32;
-        const std::string full = fmt::format("128-byte line {}: {}[{}] ... {}[{}]", line, scene.board.array, word,
-                                             scene.board.array, word + 31),
+        const std::string full = fmt::format("128-byte line {}: {} ... {}", line, word_name(scene.board, word),
+                                             word_name(scene.board, word + 31)),
                           brief = fmt::format("line {}", line);
         const TextStyle style{.size = 12, .color = theme.ink2, .align = Align::center};
         ui.text(whole.x + whole.w / 2, whole.bottom() + 16, ui.text_width(full, style) + 8 <= whole.w ? full : brief, style);

@@ -59,7 +59,7 @@ std::string sketch_text(const LessonState& state) {
     if (!board.ghost.values.empty())
         text += fmt::format("  ghost: {}: {}\n", board.ghost_name, lessons::places_text(board, board.ghost));
     if (board.lane_word >= 0)
-        text += fmt::format("  lane 0 reads {}[{}]\n", board.array, board.first_word + board.lane_word);
+        text += fmt::format("  lane 0 reads {}\n", word_name(board, board.first_word + board.lane_word));
     text +=
         fmt::format("  {} places: {} ... {}\n", board.places.size(), board.places.front().name, board.places.back().name);
     text += fmt::format("  your pencil: {}; {}: {}\n", lessons::places_text(board, given->sketch), kind.counted,

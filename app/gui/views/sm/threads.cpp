@@ -100,8 +100,13 @@ std::string caption_of(const model::KernelRun& run, const Seen& seen) {
     return text + ".";
 }
 
-bool asks_for_rows(const model::KernelRun& run) {
-    return run.source.find("threadIdx.y") != std::string::npos;
+// As the kernel's own text has it: another index than this one is not called i here.
+FormulaNames names_in(const model::KernelRun& run) {
+    std::string text;
+    for (const char c : run.source)
+        if (c != ' ') text += c;
+    return {.rows = text.find("threadIdx.y") != std::string::npos,
+            .index = text.empty() || text.find("blockIdx.x*blockDim.x+threadIdx.x") != std::string::npos};
 }
 
 std::string title_right(const simt::LaunchConfig& config) {
@@ -152,7 +157,7 @@ class ThreadsView final : public View {
         std::string text = fmt::format("Grid, block, thread (derived): {}\n", title_right(run.config));
         const ThreadPlace thread = focused_thread(run, focus);
         text += "  " + thread_sentence(run, *snapshot, seen, thread) + "\n";
-        for (const Formula& f : formulas_of(run.config, thread, asks_for_rows(run)))
+        for (const Formula& f : formulas_of(run.config, thread, names_in(run)))
             text += fmt::format("  {} = {}{}\n", f.name, f.terms, seen.hidden ? "" : " = " + f.numbers);
         if (seen.history) {
             const simt::WarpStep& step = seen.history->steps[seen.step];
@@ -177,7 +182,7 @@ class ThreadsView final : public View {
     static float formula(Ui& ui, const model::KernelRun& run, const Snapshot& snapshot, const Seen& seen,
                          const ThreadPlace& thread, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const auto formulas = formulas_of(run.config, thread, asks_for_rows(run));
+        const auto formulas = formulas_of(run.config, thread, names_in(run));
         const TextStyle mono{.size = 13, .mono = true};
         float y = r.y + 12;
         float names = 0, widest = 0;

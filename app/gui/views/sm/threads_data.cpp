@@ -78,13 +78,13 @@ std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread
     return std::to_string(thread.linear);
 }
 
-std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool rows) {
+std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread, FormulaNames names) {
     const auto numbers = [](uint32_t block, uint32_t extent, uint32_t place) {
         return fmt::format("{} * {} + {} = {}", block, extent, place, uint64_t{block} * extent + place);
     };
     const std::string of_x = "blockIdx.x * blockDim.x + threadIdx.x";
     const std::string x = numbers(thread.block_index.x, std::max(1u, config.block.x), thread.thread.x);
-    if (shape_of(config) == LaunchShape::line && !rows) return {{"i", of_x, x}};
+    if (shape_of(config) == LaunchShape::line && !names.rows) return {{names.index ? "i" : "thread", of_x, x}};
     std::vector<Formula> formulas;
     if (shape_of(config) == LaunchShape::solid)
         formulas.push_back({"layer", "blockIdx.z * blockDim.z + threadIdx.z",

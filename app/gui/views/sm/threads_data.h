@@ -38,8 +38,11 @@ std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread
 struct Formula {  // i = blockIdx.x * blockDim.x + threadIdx.x = 1 * 12 + 3 = 15
     std::string name, terms, numbers;
 };
-// `rows`: the kernel asks for its row although the launch has one axis.
-std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool rows = false);
+struct FormulaNames {
+    bool rows = false;  // the kernel asks for its row although the launch has one axis
+    bool index = true;  // it has this index of a line's thread: "i"; else it is the "thread" of the grid
+};
+std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread, FormulaNames names = {});
 
 enum class ThreadState { unknown, runs, waits, exited };
 // At instruction `step` of the recorded warp; unknown for the threads of other warps.

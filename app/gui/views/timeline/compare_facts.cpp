@@ -112,7 +112,10 @@ RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
         return dim_text(run.config.grid) + (run.config.grid.count() == 1 ? " block" : " blocks");
     };
     differ(blocks(a), blocks(b));
-    differ(dim_text(a.config.block) + " threads a block", dim_text(b.config.block) + " threads a block");
+    const auto threads = [](const model::KernelRun& run) {
+        return dim_text(run.config.block) + (run.config.block.count() == 1 ? " thread a block" : " threads a block");
+    };
+    differ(threads(a), threads(b));
     differ(with_commas(a.config.dynamic_shared) + " B shared", with_commas(b.config.dynamic_shared) + " B shared");
     differ(blocks_text(resident_of(a).blocks), blocks_text(resident_of(b).blocks));
     if (names.a.empty() && a.program != b.program) {
