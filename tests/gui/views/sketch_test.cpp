@@ -433,7 +433,8 @@ TEST_CASE("all parts of a bar of shares are told at any size, before the answer 
     REQUIRE(desk.given().board->kind == "shares");
     for (const bool told : {false, true}) {
         if (told) {
-            desk.given().sketch.values = {60, 30, 4, 4, 2};
+            const size_t parts = desk.given().board->places.size();
+            desk.given().sketch.values.assign(parts, 100.0 / static_cast<double>(parts));
             desk.given().locked = true;
             desk.session.post(ask::LockPrediction{0});
             desk.settle();
