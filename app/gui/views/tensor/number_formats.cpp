@@ -70,7 +70,7 @@ const NumberFormat& worst_of(double value) {  // of the types of 16 bits and TF3
     const NumberFormat* worst = &format_rows[sixteen_first];
     const auto off = [&](const NumberFormat& format) { return std::abs(nearest_in(format, value) - value); };
     for (size_t i = sixteen_first; i <= sixteen_last; ++i)
-        if (off(format_rows[i]) > off(*worst)) worst = &format_rows[i];
+        if (off(format_rows[i]) >= off(*worst)) worst = &format_rows[i];
     return *worst;
 }
 
@@ -79,7 +79,12 @@ std::string headline_of(double value) {
     const double kept = nearest_in(worst, value);
     if (std::isinf(kept)) return fmt::format("{} is too large for {}", number_text(value), worst.name);
     if (kept == value) return fmt::format("{} is exact in tf32, bf16 and f16", number_text(value));
-    return fmt::format("{} becomes {} in {}", number_text(value), number_text(kept), worst.name);
+    std::vector<std::string_view> in;  // all in which it becomes that
+    for (size_t i = sixteen_first; i <= sixteen_last; ++i)
+        if (nearest_in(format_rows[i], value) == kept) in.push_back(format_rows[i].name);
+    std::string names(in.front());
+    for (size_t i = 1; i < in.size(); ++i) names += (i + 1 == in.size() ? " and " : ", ") + std::string(in[i]);
+    return fmt::format("{} becomes {} in {}", number_text(value), number_text(kept), names);
 }
 
 std::string caption_of(double value) {

@@ -90,4 +90,12 @@ TEST_CASE("the lesson's formats read at any size, go from number to number, and 
     CHECK(said().find("becomes") == said().find("becomes is hidden"));
 }
 
+TEST_CASE("a number that becomes the same in several formats is said to do so in all of them") {
+    Desk desk({.lesson = "A13", .lesson_step = 13});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("2,049 becomes 2,048 in tf32, bf16 and f16"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 }  // namespace gui_number_formats_test
