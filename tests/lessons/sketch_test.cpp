@@ -132,6 +132,14 @@ TEST_CASE("rows of a lesson are a program, a line each, and a question about dat
     CHECK(Asked("C12", "wall").board.text.empty());
 }
 
+TEST_CASE("a word of an array of numbers is its element, and one of records is a word") {
+    const Asked numbers("A08", "shifted"), records("A08", "records");
+    CHECK(word_name(numbers.board, 1) == "in[1]");
+    CHECK(numbers.board.places[0].detail.starts_with("in[0] ... in[7]"));
+    CHECK(records.board.array == "particle");
+    CHECK(word_name(records.board, 3) == "word 3 of particle");
+}
+
 TEST_CASE("the sectors of a shifted request: five belong there, and what was missed or is spare is named") {
     const Asked asked("A08", "shifted");
     CHECK(asked.board.places.size() == 8);  // two lines of 128 bytes: room that says nothing

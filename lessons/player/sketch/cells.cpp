@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <map>
 #include <set>
-#include <string>
+#include <string_view>
+#include <vector>
 
+#include "core/device/compile/source_tokens.h"
 #include "core/model/memory/coalescer.h"
 #include "lessons/player/sketch/parts.h"
 
@@ -78,17 +79,13 @@ Sketch painted(const std::set<uint64_t>& sectors, uint64_t sector0, size_t count
 
 // Whether the source has the parameter as a pointer to numbers of four bytes, or does not have it.
 bool points_to_words(const std::string& source, const std::string& name) {
-    static const std::set<std::string, std::less<>> words{"float", "int", "unsigned", "uint32_t", "int32_t"};
-    const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    for (size_t at = source.find(name); at != std::string::npos; at = source.find(name, at + 1)) {
-        const size_t star = at == 0 ? std::string::npos : source.find_last_not_of(" \n", at - 1);
-        if (star == std::string::npos || source[star] != '*' || star == 0) continue;
-        const size_t last = source.find_last_not_of(" \n", star - 1);
-        if (last == std::string::npos || !part_of_name(source[last])) continue;
-        size_t first = last;
-        while (first > 0 && part_of_name(source[first - 1])) --first;
-        return words.contains(source.substr(first, last - first + 1));
-    }
+    static const std::set<std::string_view> words{"float", "int", "unsigned", "uint32_t", "int32_t"},
+        qualifiers{"const", "__restrict__", "restrict"};
+    std::vector<device::SourceToken> tokens = device::tokens_of(source);
+    std::erase_if(tokens, [&](const device::SourceToken& token) { return qualifiers.contains(token.text); });
+    for (size_t i = 2; i < tokens.size(); ++i)
+        if (tokens[i].is(name) && tokens[i - 1].is("*") && tokens[i - 2].kind == device::SourceToken::Kind::name)
+            return words.contains(tokens[i - 2].text);
     return true;
 }
 
