@@ -123,14 +123,15 @@ BenchRow timed_on(uint32_t sms) {
 }
 
 // One launch by the clock on the wall, on so many threads in turns with one alone, so that both meet the same computer.
-BenchRow timed_on_threads(uint32_t threads) {
+// `recorded`: as the app launches, with a trace and the whole machine's requests.
+BenchRow timed_on_threads(uint32_t threads, bool recorded) {
     BenchKernel p = bench_matmul("matmul_nn_f32", 512);
     double best[2] = {1e9, 1e9};
     uint64_t instructions = 0;
     int64_t cycles[2] = {};
     for (int run = 0; run < 6; ++run) {
         model::TimedOptions options;
-        options.trace = false;
+        options.trace = options.machine = recorded;
         options.threads = run % 2 == 0 ? 1 : threads;
         best[run % 2] = std::min(best[run % 2], seconds_of([&] {
                                      const model::TimedResult result =
@@ -141,9 +142,10 @@ BenchRow timed_on_threads(uint32_t threads) {
                                  }));
     }
     if (cycles[0] != cycles[1]) throw Failure("threads changed the cycles of a launch");
-    return {fmt::format("timed/threads/{}", threads), static_cast<double>(instructions) / best[1] / 1e6,
-            "M warp instructions/s",
-            fmt::format("512^3 on V100, no trace; {:.2f} times one thread beside it", best[0] / best[1])};
+    return {fmt::format("timed/threads/{}{}", threads, recorded ? "/recorded" : ""),
+            static_cast<double>(instructions) / best[1] / 1e6, "M warp instructions/s",
+            fmt::format("512^3 on V100, {}; {:.2f} times one thread beside it",
+                        recorded ? "its machine recorded" : "no trace", best[0] / best[1])};
 }
 
 // On a modelled GPU; the host's training rows are in bench_training.cpp.
@@ -294,7 +296,8 @@ std::vector<Bench> benches() {
         {"timed/sms/32", [] { return timed_on(32); }},
         {"timed/sms/80", [] { return timed_on(80); }},
         {"timed/sms/132", [] { return timed_on(132); }},
-        {"timed/threads/2", [] { return timed_on_threads(2); }},
+        {"timed/threads/2", [] { return timed_on_threads(2, false); }},
+        {"timed/threads/2/recorded", [] { return timed_on_threads(2, true); }},
         {"plan/16384", plan_of_16384},
         {"plan/search500", search_of_500},
         {"comm/ring_all_reduce/8", [] { return ring_all_reduce_of(8); }},

@@ -33,7 +33,7 @@ void add_silicon(const Command& app, int&) {
         std::string out, device = "cuda:0";
         std::vector<std::string> parts;
         bool quick = false, tiny = false;
-        double minutes = 8, patience = 120;
+        double minutes = 5.5, patience = 120;
     };
     auto chosen = std::make_shared<Chosen>();
     command.add_option("--out", chosen->out, "the file; what it holds is not measured again").required();
@@ -48,7 +48,7 @@ void add_silicon(const Command& app, int&) {
         seconds += part.seconds;
     }
     const Option minutes = command.add_option(
-        "--minutes", chosen->minutes, "for all parts, each with its share; what is left over is for the next run (8)");
+        "--minutes", chosen->minutes, "for all parts, each with its share; what is left over is for the next run (5.5)");
     minutes.between(0.01, 1e4);
     command.add_option("--patience", chosen->patience, "seconds that a row may take before it is given up, as failed (120)")
         .between(0.1, 1e5);

@@ -167,10 +167,7 @@ void Machine::restore(const Checkpoint& from) {
 
 void Machine::trace(uint32_t sm, uint64_t limit, bool machine) {
     recorder_ = Recorder(true, sm, limit);
-    if (machine) {
-        dismiss_crew();
-        recorder_.machine.emplace(gpu_, sm);
-    }
+    if (machine) recorder_.machine.emplace(gpu_, sm, state_.blocks);
     memory_.tell(recorder_.machine ? &*recorder_.machine : nullptr);
     if (sm < sms_.size()) sms_[sm]->begin_trace(cycle());
 }

@@ -143,7 +143,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     refused_ = result_.fault.has_value();
     if (refused_) return;
     if (options.trace && options.machine) {
-        recorder_.machine.emplace(gpu, recorder_.trace.sm);
+        recorder_.machine.emplace(gpu, recorder_.trace.sm, state_.blocks);
         memory_.tell(&*recorder_.machine);
     }
     if (options.l2 != nullptr) memory_.take(*options.l2);
@@ -244,7 +244,7 @@ void Machine::call_crew() {
     crew_due_ = never_due;
     const uint32_t threads = options_.threads != 0 ? options_.threads : cores();
     const auto calls = [](const ptx::DecodedInstruction& in) { return in.kind == ptx::Kind::system; };
-    if (threads < 2 || sms_.size() < 2 || state_.cluster_blocks > 1 || grid_.checker || memory_.log() != nullptr ||
+    if (threads < 2 || sms_.size() < 2 || state_.cluster_blocks > 1 || grid_.checker ||
         std::any_of(program_.instructions.begin(), program_.instructions.end(), calls))
         return;
     gather();

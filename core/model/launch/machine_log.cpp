@@ -36,9 +36,10 @@ std::vector<float> columns_of(DoublingWindows<uint64_t> sums, uint32_t row, uint
 }
 }  // namespace
 
-MachineLog::MachineLog(const GpuSpec& gpu, uint32_t traced_sm, const Limits& limits)
+MachineLog::MachineLog(const GpuSpec& gpu, uint32_t traced_sm, uint64_t busy_sms, const Limits& limits)
     : limits_(limits),
       traced_(traced_sm),
+      issues_a_sm_(std::max<uint64_t>(1, limits.issues / std::min<uint64_t>(gpu.sms, busy_sms == 0 ? gpu.sms : busy_sms))),
       issues_(gpu.sms),
       waiting_(gpu.dram_channels, most_columns, first_column_bits),
       busy_(gpu.l2_slices, most_columns, first_column_bits),
@@ -139,14 +140,17 @@ MachineTrace MachineLog::finish(int64_t cycles, int64_t first_issue, size_t issu
     });
     trace.requests.shrink_to_fit();
     trace.requests_until = std::min(own_until_, cycles);
-    trace.issues_from = std::max<int64_t>(0, issues_from_);
-    for (const auto& of_sm : issues_)
-        if (!of_sm.empty()) trace.issues_from = std::min(trace.issues_from, of_sm.front().cycle);
-    trace.issues_until = std::max(trace.issues_from, std::min(issues_until_, cycles));
+    int64_t from = INT64_MAX, until = cycles;
+    for (const Issues& of_sm : issues_) {
+        if (!of_sm.kept.empty()) from = std::min(from, of_sm.kept.front().cycle);
+        until = std::min(until, of_sm.until);
+    }
+    trace.issues_from = from == INT64_MAX ? 0 : from;
+    trace.issues_until = std::max(trace.issues_from, until);
     trace.issues.resize(issues_.size());
     for (size_t sm = 0; sm < issues_.size(); ++sm) {
-        trace.issues[sm].reserve(issues_[sm].size());
-        for (const Issue& issue : issues_[sm]) {
+        trace.issues[sm].reserve(issues_[sm].kept.size());
+        for (const Issue& issue : issues_[sm].kept) {
             if (issue.cycle >= trace.issues_until) break;
             TileIssue kept;
             kept.after = static_cast<uint32_t>(issue.cycle - trace.issues_from);

@@ -24,22 +24,23 @@ class MachineLog {
     struct Limits {
         uint64_t own = 400'000;       // requests of the traced SM
         uint64_t others = 100'000;    // requests of the others
-        uint64_t issues = 2'000'000;  // of all SMs together
+        uint64_t issues = 2'000'000;  // of all SMs together, each with its share
     };
-    MachineLog(const GpuSpec& gpu, uint32_t traced_sm, const Limits& limits);
-    MachineLog(const GpuSpec& gpu, uint32_t traced_sm) : MachineLog(gpu, traced_sm, Limits{}) {}
+    // `busy_sms`: those that any block comes to; they share the issues. 0: all.
+    MachineLog(const GpuSpec& gpu, uint32_t traced_sm, uint64_t busy_sms, const Limits& limits);
+    MachineLog(const GpuSpec& gpu, uint32_t traced_sm, uint64_t busy_sms) : MachineLog(gpu, traced_sm, busy_sms, Limits{}) {}
 
     bool wants_hits(uint32_t sm) const { return sm == traced_; }
     void hit(const Asker& asker, uint64_t line, uint32_t wanted, Ticks since, Ticks left, Ticks ready);
     void request(const Asker& asker, uint64_t line, const RequestWay& way, const Served& served);
+    // Threads may call this side by side, each for SMs of its own; all else is the launch's own thread's.
     void issue(uint32_t sm, uint32_t scheduler, int64_t cycle, uint32_t pc) {
-        if (cycle >= issues_until_) return;
-        if (count_ == 0 && issues_from_ < 0) issues_from_ = cycle;
-        if (++count_ > limits_.issues) {
-            issues_until_ = cycle;
-            return;
-        }
-        issues_[sm].push_back({cycle, pc, scheduler});
+        Issues& own = issues_[sm];
+        if (cycle >= own.until) return;
+        if (own.kept.size() == issues_a_sm_)
+            own.until = cycle;
+        else
+            own.kept.push_back({cycle, pc, scheduler});
     }
 
     // `first_issue`: number of the traced SM's first issue that the trace keeps, and how many those are.
@@ -58,9 +59,12 @@ class MachineLog {
     std::vector<RequestRecord> own_, others_;
     uint64_t every_ = 1, seen_ = 0;
     int64_t own_until_ = INT64_MAX;
-    std::vector<std::vector<Issue>> issues_;  // by SM
-    uint64_t count_ = 0;
-    int64_t issues_from_ = -1, issues_until_ = INT64_MAX;
+    struct alignas(64) Issues {
+        std::vector<Issue> kept;
+        int64_t until = INT64_MAX;  // the cycle of the first one for which there was no room
+    };
+    uint64_t issues_a_sm_;
+    std::vector<Issues> issues_;                // by SM
     DoublingWindows<uint64_t> waiting_, busy_;  // Ticks: by channel; by slice
     DoublingWindows<uint64_t> reads_;           // bytes by channel
 };

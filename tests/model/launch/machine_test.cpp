@@ -179,7 +179,7 @@ TEST_CASE("Recording the machine changes no cycle and no other part of the trace
 
 TEST_CASE("A log with little room keeps all of its own SM and one in n of the others", "[model]") {
     const GpuSpec spec = gpu("v100");
-    MachineLog log(spec, 3, {.own = 50, .others = 64, .issues = 100});
+    MachineLog log(spec, 3, 8, {.own = 50, .others = 64, .issues = 104});
     Served served;
     served.level = MemoryLevel::l2;
     for (uint32_t i = 0; i < 5000; ++i) {
@@ -200,10 +200,10 @@ TEST_CASE("A log with little room keeps all of its own SM and one in n of the ot
     CHECK(others >= 32);
     const uint64_t seen = 5000 - 625;
     CHECK(others == (seen + trace.sampled - 1) / trace.sampled);
-    CHECK(trace.issues_until == 100);
+    CHECK(trace.issues_until == 104);  // 13 of each of the eight SMs
     const size_t issues = std::accumulate(trace.issues.begin(), trace.issues.end(), size_t{0},
                                           [](size_t sum, const auto& of) { return sum + of.size(); });
-    CHECK(issues == 100);
+    CHECK(issues == 104);
 }
 
 TEST_CASE("A stretch has the requests that are on their way in it, and a replay gives the same", "[model]") {

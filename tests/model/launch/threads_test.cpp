@@ -26,6 +26,27 @@ TimedOptions on(uint32_t threads, TimedOptions options = {}) {
     return options;
 }
 
+std::string difference_of_machines(const MachineTrace& one, const MachineTrace& other) {
+    if (one.sampled != other.sampled || one.requests_until != other.requests_until) return "other requests are kept";
+    if (one.requests.size() != other.requests.size()) return "another number of requests";
+    const auto said = [](const RequestRecord& r) {
+        return std::tuple(r.begin, r.line, r.issue, r.pc, r.block, r.warp, r.sm, r.slice, r.channel, r.left, r.taken, r.sent,
+                          r.ready, r.wanted, r.hits, r.kind, r.level);
+    };
+    for (size_t k = 0; k < one.requests.size(); ++k)
+        if (said(one.requests[k]) != said(other.requests[k])) return fmt::format("request {} has another way", k);
+    if (one.issues_from != other.issues_from || one.issues_until != other.issues_until) return "another stretch of issues";
+    const auto place = [](const TileIssue& i) { return std::tuple(i.after, uint32_t{i.pc}, uint32_t{i.scheduler}); };
+    for (size_t sm = 0; sm < one.issues.size(); ++sm)
+        if (!std::equal(one.issues[sm].begin(), one.issues[sm].end(), other.issues[sm].begin(), other.issues[sm].end(),
+                        [&](const TileIssue& a, const TileIssue& b) { return place(a) == place(b); }))
+            return fmt::format("other issues of SM {}", sm);
+    if (one.queues.waiting != other.queues.waiting || one.queues.busy != other.queues.busy ||
+        one.queues.reads != other.queues.reads)
+        return "other queues";
+    return "";
+}
+
 // "" where both launches report the same.
 std::string difference_of(const TimedResult& one, const TimedResult& other) {
     if (one.cycles != other.cycles) return fmt::format("{} cycles, {}", one.cycles, other.cycles);
@@ -54,7 +75,8 @@ std::string difference_of(const TimedResult& one, const TimedResult& other) {
     for (size_t k = 0; k < one.trace.blocks.size(); ++k)
         if (one.trace.blocks[k].begin != other.trace.blocks[k].begin || one.trace.blocks[k].end != other.trace.blocks[k].end)
             return fmt::format("block {} has another life", k);
-    return "";
+    if ((one.trace.machine == nullptr) != (other.trace.machine == nullptr)) return "no machine";
+    return one.trace.machine ? difference_of_machines(*one.trace.machine, *other.trace.machine) : "";
 }
 
 // Runs it on one, two and four threads; what one thread reports.
@@ -109,11 +131,12 @@ st.global.u32 [%rd4+4], %r14;
 
 TEST_CASE("random launches report the same on one, two and four threads", "[model]") {
     for (uint64_t seed = 1; seed <= 60; ++seed)
-        for (const bool trace : {false, true}) {
+        for (const char* kept : {"nothing", "trace", "machine"}) {
             const Case c = make_case(seed);
-            INFO("seed " << seed << (trace ? ", traced" : ""));
+            INFO("seed " << seed << ", kept: " << kept);
             TimedOptions options;
-            options.trace = trace;
+            options.trace = kept != std::string_view("nothing");
+            options.machine = kept == std::string_view("machine");
             check_alike(gpu("v100"), c.program, c.config, c.memory, {{c.address, c.words * 4}}, options);
         }
 }
@@ -128,6 +151,7 @@ TEST_CASE("so do tickets, barriers and shared atomics on many SMs, with windows,
             TimedOptions options;
             options.scheduler = policy;
             options.traced_sm = 3;
+            options.machine = true;
             check_alike(gpu(name), *program, config_of({600}, {128}, {out}), memory, {{out, 600 * 512 + 4}}, options);
         }
 }
