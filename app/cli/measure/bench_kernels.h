@@ -18,6 +18,11 @@ namespace lockstep::cli {
 // Rows "functional/..." whose name begins with `wanted`; see bench_functional.cpp.
 std::vector<BenchRow> functional_bench(std::string_view wanted);
 
+constexpr uint32_t bench_threads = 256;  // a block's, where a row says nothing else
+inline uint32_t bench_parts(int64_t n, int64_t each) {
+    return static_cast<uint32_t>((n + each - 1) / each);
+}
+
 struct BenchKernel {
     std::shared_ptr<const ptx::Program> program;
     simt::Memory memory;

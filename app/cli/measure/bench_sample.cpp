@@ -12,22 +12,16 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr uint32_t threads = 256;
-
-uint32_t parts(int64_t n, int64_t each) {
-    return static_cast<uint32_t>((n + each - 1) / each);
-}
-
 // `inputs` and one output of n floats, then n.
 BenchKernel by_element(const std::string& file, const std::string& kernel, size_t inputs, int n) {
-    BenchKernel k(file, kernel, {parts(n, threads), 1, 1}, {threads, 1, 1});
+    BenchKernel k(file, kernel, {bench_parts(n, bench_threads), 1, 1}, {bench_threads, 1, 1});
     for (size_t i = 0; i <= inputs; ++i) k.buffer(i, static_cast<size_t>(n));
     k.integer(inputs + 1, n);
     return k;
 }
 // The same for rows: a warp each.
 BenchKernel by_row(const std::string& file, const std::string& kernel, size_t inputs, int rows, int columns) {
-    BenchKernel k(file, kernel, {parts(rows, 4), 1, 1}, {128, 1, 1});
+    BenchKernel k(file, kernel, {bench_parts(rows, 4), 1, 1}, {128, 1, 1});
     for (size_t i = 0; i <= inputs; ++i) k.buffer(i, static_cast<size_t>(rows) * static_cast<size_t>(columns));
     k.integer(inputs + 1, rows);
     k.integer(inputs + 2, columns);
@@ -35,7 +29,7 @@ BenchKernel by_row(const std::string& file, const std::string& kernel, size_t in
 }
 
 BenchKernel layer_norm(int rows, int columns) {
-    BenchKernel k("norm_layer.ptx", "layer_norm_f32", {parts(rows, 4), 1, 1}, {128, 1, 1});
+    BenchKernel k("norm_layer.ptx", "layer_norm_f32", {bench_parts(rows, 4), 1, 1}, {128, 1, 1});
     const auto all = static_cast<size_t>(rows) * static_cast<size_t>(columns);
     k.buffer(0, all);
     k.buffer(1, static_cast<size_t>(columns));
@@ -52,16 +46,16 @@ BenchKernel layer_norm(int rows, int columns) {
 }
 
 BenchKernel gather(int n) {
-    return bench_gather(n, 8, parts(n, threads), threads);
+    return bench_gather(n, 8, bench_parts(n, bench_threads), bench_threads);
 }
 
 BenchKernel divergent(int n) {
-    return bench_of_array("divergent_f32", n, parts(n, threads), threads);
+    return bench_of_array("divergent_f32", n, bench_parts(n, bench_threads), bench_threads);
 }
 
 // A rung of the ladder in kernels/sgemm, with blocks of `block` threads for tiles of `rows` x `columns`.
 BenchKernel sgemm(const std::string& file, const std::string& kernel, int n, int rows, int columns, simt::Dim3 block) {
-    BenchKernel k("../sgemm/ptx/" + file, kernel, {parts(n, columns), parts(n, rows), 1}, block);
+    BenchKernel k("../sgemm/ptx/" + file, kernel, {bench_parts(n, columns), bench_parts(n, rows), 1}, block);
     const size_t all = static_cast<size_t>(n) * static_cast<size_t>(n);
     const float one = 1, zero = 0;
     for (size_t i = 0; i < 3; ++i) k.integer(i, n);
@@ -164,6 +158,7 @@ void sample_bench(std::string_view wanted, const std::function<void(BenchRow)>& 
         add(large_product("a6000", "7_autotuned.ptx", "sgemm_autotuned", 128));
     if (std::string_view("sample/4096/h100").starts_with(wanted))
         add(large_product("h100", "9_async.ptx", "sgemm_async", 256));
+    if (std::string_view("sample/llama-8b").starts_with(wanted)) add(layer_bench());
 }
 
 }  // namespace lockstep::cli
