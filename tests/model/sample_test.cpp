@@ -184,6 +184,23 @@ TEST_CASE("where rounds of long loops are left out, a small part of a product te
     }
 }
 
+// All blocks are as far as one another, so none ends before the last one is at its last rounds.
+TEST_CASE("where all blocks of a launch start together, rounds left out of a short loop cost it no accuracy") {
+    const Launch l("7_autotuned", "sgemm_autotuned", {1, 2}, {256}, "iii1bibi0bi", {256, 128, 640, 640, 128, 128}, 256 * 640,
+                   "/kernels/sgemm/ptx/");
+    GpuSpec gpu = gpu_named("a6000").value();
+    gpu.sms.value = 2;
+    simt::Memory memory = l.memory;
+    const SampledResult got =
+        sampled_launch(gpu, *l.program, l.config, memory, bare(), {.time_only = true, .rounds_from = 0});
+    INFO(got.why);
+    REQUIRE(got.timed.sampling);
+    const TimedResult expected = whole(gpu, l);
+    INFO("whole " << expected.cycles << ", sampled " << got.timed.cycles);
+    CHECK(got.timed.sampling->timed_instructions < expected.warp_instructions / 2);
+    CHECK(std::abs(off(got.timed, expected)) < 0.015);
+}
+
 TEST_CASE("the cycles of a sampled launch are the same with all outputs, on one thread and on two") {
     const Launch l = add(4096);
     const GpuSpec gpu = small(2);

@@ -24,7 +24,8 @@ void halves(BenchKernel& k, size_t parameter, int64_t count) {
 }
 
 BenchKernel product(int columns, int depth) {
-    BenchKernel k("../top/ptx/gemm_mma.ptx", "gemm_mma_f16", {bench_parts(columns, 256), bench_parts(tokens, 128), 1}, {bench_threads, 1, 1});
+    BenchKernel k("../top/ptx/gemm_mma.ptx", "gemm_mma_f16", {bench_parts(columns, 256), bench_parts(tokens, 128), 1},
+                  {bench_threads, 1, 1});
     k.config.dynamic_shared = 147456;
     halves(k, 0, int64_t{tokens} * depth);
     halves(k, 1, int64_t{depth} * columns);
@@ -36,13 +37,14 @@ BenchKernel product(int columns, int depth) {
 }
 
 BenchKernel attention() {
-    BenchKernel k("../top/ptx/attention_mma.ptx", "attention_mma_f16_128", {bench_parts(tokens, 128), heads, 1}, {128, 1, 1});
+    BenchKernel k("../top/ptx/attention_mma.ptx", "attention_mma_f16_128", {bench_parts(tokens, 128), heads, 1},
+                  {128, 1, 1});
     k.config.dynamic_shared = 512 * head;
     for (size_t i = 0; i < 4; ++i) halves(k, i, int64_t{heads} * tokens * head);
     k.buffer(4, size_t{heads} * tokens);
     k.integer(5, tokens);
     k.integer(6, tokens);
-    k.integer(7, 1);  // causal
+    k.integer(7, 1);                  // causal
     const float scale = 0.08838835f;  // 1 / sqrt(128)
     k.set(8, &scale, sizeof scale);
     return k;
@@ -109,9 +111,8 @@ BenchRow layer_bench() {
         options.trace = false;
         options.max_instructions = uint64_t{1} << 40;
         const std::clock_t begin = std::clock();
-        const model::SampledResult result =
-            model::sampled_launch(gpu, *k.program, k.config, k.memory, options,
-                                  {.time_only = true, .rounds_from = model::rounds_left_out_from});
+        const model::SampledResult result = model::sampled_launch(
+            gpu, *k.program, k.config, k.memory, options, {.time_only = true, .rounds_from = model::rounds_left_out_from});
         const double own = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
         check_bench(result.timed);
         seconds += own;

@@ -241,7 +241,7 @@ Rounds::LeftOut Rounds::flow(Sms& sms, const Paces& paces, double count, double 
         }
     };
     while (running > 0) {
-        double soonest = HUGE_VAL, pace_of_first = 0;
+        double soonest = HUGE_VAL, pace_of_first = 0, all_at_last = 0;
         std::vector<Place*>* there = nullptr;
         size_t first = 0;
         for (auto& [sm, places] : sms) {
@@ -250,9 +250,14 @@ Rounds::LeftOut Rounds::flow(Sms& sms, const Paces& paces, double count, double 
             for (size_t k = 0; k < places.size(); ++k) {
                 const double cycles = pace[k] > 0 ? (end - places[k]->at) / pace[k] : HUGE_VAL;
                 if (cycles < soonest) soonest = cycles, pace_of_first = pace[k], there = &places, first = k;
+                all_at_last = std::max(all_at_last, pace[k] > 0 ? (last - places[k]->at) / pace[k] : HUGE_VAL);
             }
         }
-        if (there == nullptr) return {};  // nothing moves
+        if (there == nullptr) return {};                // nothing moves
+        if (to_start == 0 && all_at_last <= soonest) {  // none ends before: all run their last rounds side by side
+            go_on_for(all_at_last);
+            return out;
+        }
         Place* const place = (*there)[first];
         const auto rest = static_cast<uint32_t>(there->size() - 1);
         if (to_start == 0 && (!may_end || running == 1 || (rest != 0 && !paces.contains(rest)))) {
@@ -375,9 +380,20 @@ Rounds::LeftOut Rounds::leave_out(Machine& machine, std::span<const Measured> me
     }
     for (size_t i = 0; i < places.size(); ++i)
         if (!gains[i] && !(gains[i] = picked(of_others, *places[i].block))) return {};
-    for (size_t i = 0; i < places.size(); ++i)
-        out.instructions += round * static_cast<double>(move(places[i], *gains[i], static_cast<int64_t>(behind)));
-    out.instructions += static_cast<double>(out.blocks) * waiting.instructions;
+    double moved = 0, wanted = 0;  // rounds
+    for (size_t i = 0; i < places.size(); ++i) {
+        const auto rounds = static_cast<double>(move(places[i], *gains[i], static_cast<int64_t>(behind)));
+        moved += rounds;
+        wanted += places[i].over ? rounds : places[i].at - places[i].begin;
+    }
+    const double of_blocks = static_cast<double>(out.blocks) * waiting.instructions;
+    out.instructions = moved * round + of_blocks;
+    // Blocks move by whole periods: what they are short of runs, and its time is not of the gap.
+    const double share = out.instructions / (wanted * round + of_blocks);
+    if (!(share > 0)) return {};
+    out.cycles *= share;
+    out.active_cycles *= share;
+    out.warp_cycles *= share;
     out.rounds = out.instructions / round / static_cast<double>(places.size());
     return out;
 }

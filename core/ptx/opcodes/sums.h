@@ -28,16 +28,23 @@ inline float power_of(float x, float smallest) {
     const float power = bits<float>(bits<uint32_t>(x) & 0x7f800000u);
     return x == 0 ? 0.0f : power > smallest ? power : smallest;
 }
-// Of all; returns whether each is 0 or within 2^-48 to 2^48.
+// Of all, which are whole rows; returns whether each is 0 or within 2^-48 to 2^48. Encodings of numbers that are not
+// negative compare like the numbers.
 inline bool find_powers(const float* x, int count, float smallest, float* power) {
-    uint32_t outside = 0;
-    LOCKSTEP_LANES_INDEPENDENT
-    for (int i = 0; i < count; ++i) {
-        const float p = power_of(x[i], smallest);
-        outside |= static_cast<uint32_t>(p > 0x1p48f || p < 0x1p-48f) & static_cast<uint32_t>(x[i] != 0);
-        power[i] = p;
+    const auto least = static_cast<int32_t>(bits<uint32_t>(smallest));
+    constexpr int32_t near_zero = (127 - 48) << 23, far = (127 + 48) << 23;
+    IntegerRow outside{};
+    for (int i = 0; i < count; i += 8) {
+        const IntegerRow encoding = *reinterpret_cast<const IntegerRow*>(x + i);
+        const IntegerRow exponent = encoding & 0x7f800000;
+        const IntegerRow larger = exponent > least ? exponent : IntegerRow{} + least;
+        const IntegerRow p = larger & ((encoding & 0x7fffffff) != 0);
+        outside |= (p > far) | ((p < near_zero) & (p != 0));
+        *reinterpret_cast<IntegerRow*>(power + i) = p;
     }
-    return !outside;
+    uint64_t any[4];
+    __builtin_memcpy(any, &outside, sizeof any);
+    return (any[0] | any[1] | any[2] | any[3]) == 0;
 }
 
 inline double cut(double x, double unit, double per_unit) {  // toward zero to a multiple; x less than 2^53 units
@@ -79,13 +86,17 @@ inline float sum_one(const float* a, const float* a_power, const float* b, const
     return static_cast<float>(size >= 0x1p128 ? sum * 0x1p300 : kept);
 }
 
+inline IntegerHalfRow half_of(const IntegerRow& row, int h) {
+    return h == 0 ? __builtin_shufflevector(row, row, 0, 1, 2, 3) : __builtin_shufflevector(row, row, 4, 5, 6, 7);
+}
+
 // One step of `rows` rows of sums.
 template <int rows, class Of>
 [[gnu::always_inline]] inline void sum_rows(Row* sum, const float* a, const float* a_power, const float* b,
                                             const float* b_power, int k, int count, const SumRule& rule, Of of) {
     const Row* const values = reinterpret_cast<const Row*>(b);
     const Row* const powers = reinterpret_cast<const Row*>(b_power);
-    IntegerRow powers_seen[rows];  // encodings of numbers that are not negative compare like the numbers
+    IntegerRow powers_seen[rows];  // see find_powers
     for (int r = 0; r < rows; ++r) powers_seen[r] = reinterpret_cast<IntegerRow>(sum[r]) & 0x7f800000;
     for (int i = 0; i < count; ++i)
         for (int r = 0; r < rows; ++r) {
@@ -126,17 +137,16 @@ template <int rows, class Of>
             second[r] += __builtin_convertvector(a[r * k + i] * values[of(r, i)] * per_unit[r], IntegerRow);
     const int64_t below = static_cast<int64_t>((1ull << (52 - rule.result)) - 1);
     for (int r = 0; r < rows; ++r) {
-        Row kept;
+        HalfRow kept[2];
         for (int h = 0; h < 2; ++h) {
-            const DoubleHalfRow whole =
-                __builtin_convertvector(reinterpret_cast<const IntegerHalfRow*>(&first[r])[h], DoubleHalfRow) +
-                __builtin_convertvector(reinterpret_cast<const IntegerHalfRow*>(&second[r])[h], DoubleHalfRow);
+            const DoubleHalfRow whole = __builtin_convertvector(half_of(first[r], h), DoubleHalfRow) +
+                                        __builtin_convertvector(half_of(second[r], h), DoubleHalfRow);
             LongHalfRow shorter = reinterpret_cast<LongHalfRow>(whole) & ~below;  // see shortened
             if (rule.half) shorter |= ((reinterpret_cast<LongHalfRow>(whole) & below) != 0) & (below + 1);
-            reinterpret_cast<HalfRow*>(&kept)[h] =
-                __builtin_convertvector(reinterpret_cast<DoubleHalfRow>(shorter), HalfRow);
+            kept[h] = __builtin_convertvector(reinterpret_cast<DoubleHalfRow>(shorter), HalfRow);
         }
-        sum[r] = kept * reinterpret_cast<Row>(reinterpret_cast<IntegerRow>(top[r]) - (rule.fraction << 23));
+        sum[r] = __builtin_shufflevector(kept[0], kept[1], 0, 1, 2, 3, 4, 5, 6, 7) *
+                 reinterpret_cast<Row>(reinterpret_cast<IntegerRow>(top[r]) - (rule.fraction << 23));
     }
 }
 inline void round_to_half(Row& row) {
