@@ -1,5 +1,9 @@
 // Pictures of single lessons: what each tells of the lesson's own run, what it keeps back while a question is open, and that
 // it reads at any size.
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/sketch/sketch.h"
 #include "tests/gui/lesson_desk.h"
 
 namespace gui_lesson_pictures_test {
@@ -53,6 +57,60 @@ TEST_CASE("each layer has the lengths of its weights and of its gradient", "[lon
     for (const char* name : {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"})
         CHECK(said.find(std::string(name) + " (") != std::string::npos);
     reads_at_any_size(desk);
+}
+
+namespace {
+
+struct Steps : Desk {
+    Steps(const char* lesson, int step) : Desk({.lesson = lesson, .lesson_step = step}) {
+        session.workspace = Workspace::learn;
+        settle();
+    }
+    // Where a text stands in a picture, which is written after the lesson's; it has to be there.
+    UiState::Written text(const std::string& words) const {
+        for (size_t i = written.size(); i-- > 0;)
+            if (written[i].text == words) return written[i];
+        FAIL("nothing says '" << words << "'");
+        return {};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a number can be typed by mouse at any size: the last chip of the pad is whole and clears a digit") {
+    for (const auto& [lesson, step] : {std::pair{"A02", 1}, {"A05", 2}, {"A06", 6}}) {
+        Steps desk(lesson, step);
+        reads_at_any_size(desk);
+        desk.size(1280, 720, 1);
+        desk.frames(3);
+        INFO(lesson);
+        REQUIRE(desk.click_on("9"));
+        CHECK(sketch_of(desk.session.lesson)->sketch.values.front() == 9);
+        REQUIRE(desk.click_on("take back"));
+        CHECK_FALSE(std::isfinite(sketch_of(desk.session.lesson)->sketch.values.front()));
+    }
+}
+
+TEST_CASE("lanes have their numbers at any size, before the answer and after it") {
+    Steps desk("A06", 5);
+    const auto numbered = [&](float width, float height, float scale) {
+        desk.size(width, height, scale);
+        desk.frames(3);
+        INFO(width << " x " << height << " at " << scale);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+        if (!desk.shows("The 32 lanes at line 8")) return;  // the lesson's text has the whole window
+        for (const char* lane : {"0", "4", "16", "28", "31"}) CHECK(desk.text(lane).ink.x > 0);
+        CHECK(desk.text("31").ink.right() > desk.text("28").ink.right());
+    };
+    for (const bool answered : {false, true}) {
+        if (answered) {
+            for (size_t lane = 0; lane < 16; ++lane) sketch_of(desk.session.lesson)->sketch.values[lane] = 1;
+            sketch_of(desk.session.lesson)->locked = true;
+            desk.session.post(ask::LockPrediction{0});
+            desk.settle();
+        }
+        numbered(1600, 1000, 1), numbered(1280, 720, 1), numbered(1600, 1000, 2);
+    }
 }
 
 }  // namespace gui_lesson_pictures_test

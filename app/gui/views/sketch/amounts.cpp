@@ -197,6 +197,33 @@ bool bar_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const K
 
 // A number.
 
+// A pad for whoever has no keyboard at hand: below the box on one line, and where that is too narrow or too low beside it,
+// on as many lines as it takes.
+void draw_pad(Ui& ui, Sketch& pencil, SketchHand& hand, const Rect& box, const Rect& area) {
+    constexpr float gap = 4, row = 30;  // as chips stand
+    constexpr std::string_view signs = "0123456789.", back = "take back";
+    float all = ui.chip_width(back);
+    for (const char sign : signs) all += ui.chip_width(std::string(1, sign)) + gap;
+    const bool below = all <= area.w && box.bottom() + 14 + 26 <= area.bottom();
+    const float left = below ? area.x : box.right() + 24, right = area.right();
+    float x = left, y = below ? box.bottom() + 14 : area.y + 4;
+    const auto chip = [&](std::string_view label, bool able = true) {
+        if (x > left && x + ui.chip_width(label) > right) x = left, y += row;
+        return ui.chip(x, y, label, false, able);
+    };
+    ui.push_scope("pad");
+    for (const char sign : signs)
+        if (chip(std::string(1, sign)) && hand.typed.size() < 12) {
+            hand.typed += sign;
+            pencil.values.front() = std::atof(hand.typed.c_str());
+        }
+    if (chip(back, !hand.typed.empty())) {
+        hand.typed.pop_back();
+        pencil.values.front() = hand.typed.empty() ? lessons::nothing_put : std::atof(hand.typed.c_str());
+    }
+    ui.pop_scope();
+}
+
 void draw_typed(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
     const Theme& theme = *ui.theme;
     const double put = pencil.values.front();
@@ -209,21 +236,7 @@ void draw_typed(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
                               {.size = 32, .color = typed.empty() ? theme.quiet : theme.ink, .weight = 700});
     if (scene.open && scene.by_hand) ui.rect({end + 4, box.y + 24, 2, 36}, theme.accent);
     ui.text(box.right() - 16, box.y + 52, scene.board.axis.unit, {.size = 16, .color = theme.ink2, .align = Align::right});
-    // A pad for whoever has no keyboard at hand.
-    if (scene.open && scene.by_hand) {
-        float x = area.x;
-        ui.push_scope("pad");
-        for (const char sign : std::string("0123456789.")) {
-            if (!ui.chip(x, box.bottom() + 14, std::string(1, sign))) continue;
-            if (hand.typed.size() < 12) hand.typed += sign;
-            pencil.values.front() = std::atof(hand.typed.c_str());
-        }
-        if (ui.chip(x, box.bottom() + 14, "take back", false, !hand.typed.empty())) {
-            hand.typed.pop_back();
-            pencil.values.front() = hand.typed.empty() ? lessons::nothing_put : std::atof(hand.typed.c_str());
-        }
-        ui.pop_scope();
-    }
+    if (scene.open && scene.by_hand) draw_pad(ui, pencil, hand, box, area);
     if (!scene.truth) return;
     const Faded faint(ui, scene.shown);
     const Rect told{box.right() + 24, box.y, std::min(360.0f, area.right() - box.right() - 24), box.h};
