@@ -113,4 +113,15 @@ TEST_CASE("lanes have their numbers at any size, before the answer and after it"
     }
 }
 
+TEST_CASE("the bars of the funnel stand at one pitch, so that each loss begins at the bar above it") {
+    for (const auto& [width, height] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        Steps desk("A05", 4);
+        desk.size(width, height, 1);
+        desk.frames(3);
+        const float pitch = desk.text("fit at once").ink.y - desk.text("can hold").ink.y;
+        CHECK(desk.text("active").ink.y - desk.text("fit at once").ink.y == Approx(pitch).margin(2));
+        CHECK(desk.text("in a lens").ink.y - desk.text("can hold").ink.y == Approx(5 * pitch).margin(6));
+    }
+}
+
 }  // namespace gui_lesson_pictures_test
