@@ -158,7 +158,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "chart", one_request(380, slot("chart", 496, 560, 346)), cycle, "chart"},
         {learn, "banks", one_request(340, slot("banks", 536, 560, 340)), instruction, "banks"},
         {learn, "roofline", lesson({slot("roofline", 560, 560, 330), with_source(316, slot("blocks", 576, 400, 290))}),
-         cycle, "roofline", nullptr, true},
+         cycle, "roofline"},
         {learn, "streams",
          lesson({row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}), slot("streams", 516, 640, 376)}),
          cycle, "streams"},

@@ -124,4 +124,23 @@ TEST_CASE("the bars of the funnel stand at one pitch, so that each loss begins a
     }
 }
 
+TEST_CASE("a run is guessed on the roofline where the step asks for it, and in no step after that") {
+    Steps desk("A11", 0);
+    CHECK(desk.session.roof.guessing());
+    go_to(desk, 1);  // left without a guess: its text tells of the run
+    CHECK_FALSE(desk.session.roof.guessing());
+    CHECK(desk.shows("Run 1 reaches"));
+    go_to(desk, 8);
+    CHECK_FALSE(desk.session.roof.guessing());
+}
+
+TEST_CASE("a step begins where its line is issued for the n-th time") {
+    Steps desk("A04", 2);
+    const auto& steps = desk.session.snapshot()->kernel.history->steps;
+    const auto now = static_cast<size_t>(desk.session.sm.history_step);
+    REQUIRE(now < steps.size());
+    CHECK(std::count_if(steps.begin(), steps.begin() + static_cast<int64_t>(now) + 1,
+                        [&](const simt::WarpStep& one) { return one.pc == steps[now].pc; }) == 6);
+}
+
 }  // namespace gui_lesson_pictures_test
