@@ -143,4 +143,18 @@ TEST_CASE("a step begins where its line is issued for the n-th time") {
                         [&](const simt::WarpStep& one) { return one.pc == steps[now].pc; }) == 6);
 }
 
+TEST_CASE("where the own picture stands above a question, what is not asked for may be seen") {
+    {
+        Steps ladder("A07", 2);
+        CHECK_FALSE(ladder.shows("Hidden until you lock an answer."));
+        const std::string rungs = said_by(ladder, "ladder");
+        CHECK(rungs.find("shared memory, median") != std::string::npos);
+        CHECK(rungs.find("L2") == std::string::npos);
+        CHECK(rungs.find("DRAM") == std::string::npos);
+    }
+    Steps warps("A04", 3);
+    CHECK(warps.session.learn.reveal_steps > 1);
+    CHECK(warps.shell.focus.time > 0);
+}
+
 }  // namespace gui_lesson_pictures_test
