@@ -157,4 +157,13 @@ TEST_CASE("where the own picture stands above a question, what is not asked for 
     CHECK(warps.shell.focus.time > 0);
 }
 
+TEST_CASE("threads past the end of the arrays are marked and said, once nothing is asked about them") {
+    Steps desk("A02", 5);
+    CHECK(desk.shows("past the end"));
+    CHECK(said_by(desk, "threads").find("From 20 on they are past the end of the arrays.") != std::string::npos);
+    go_to(desk, 0);
+    CHECK_FALSE(desk.shows("past the end"));
+    reads_at_any_size(desk);
+}
+
 }  // namespace gui_lesson_pictures_test
