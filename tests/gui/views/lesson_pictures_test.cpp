@@ -166,4 +166,14 @@ TEST_CASE("threads past the end of the arrays are marked and said, once nothing 
     reads_at_any_size(desk);
 }
 
+TEST_CASE("a few SMs share the width of their picture, with their names and those of their blocks") {
+    Steps desk("A02", 7);
+    answer(desk, 7);
+    desk.size(1280, 720, 1);
+    desk.frames(3);
+    CHECK(desk.text("SM 1").ink.x - desk.text("SM 0").ink.x > 84);
+    CHECK(desk.shows("block 0"));
+    reads_at_any_size(desk);
+}
+
 }  // namespace gui_lesson_pictures_test
