@@ -176,4 +176,9 @@ TEST_CASE("a few SMs share the width of their picture, with their names and thos
     reads_at_any_size(desk);
 }
 
+TEST_CASE("a line with several loads opens on the one that costs most") {
+    Steps desk("A12", 13);
+    CHECK(said_by(desk, "coalesce").find("touches 32 sectors") != std::string::npos);
+}
+
 }  // namespace gui_lesson_pictures_test
