@@ -181,4 +181,19 @@ TEST_CASE("a line with several loads opens on the one that costs most") {
     CHECK(said_by(desk, "coalesce").find("touches 32 sectors") != std::string::npos);
 }
 
+TEST_CASE("products of FP16 are drawn, with the matrix that they are added to and the tiles of a launch's blocks") {
+    Steps desk("A13", 0);
+    std::string said = said_by(desk, "products");
+    CHECK(said.find("D (derived): A [16 × 16] times B [16 × 16]") != std::string::npos);
+    CHECK(said.find("added to C's") != std::string::npos);
+    CHECK(desk.shows("Each element of D is a row of A times a column of B"));
+    reads_at_any_size(desk);
+    go_to(desk, 15);
+    said = said_by(desk, "products");
+    CHECK(said.find("Each of 16 blocks makes 16 × 16 elements, from 16 rows of A and 16 columns of B.") !=
+          std::string::npos);
+    CHECK(desk.quads < 8000);
+    reads_at_any_size(desk);
+}
+
 }  // namespace gui_lesson_pictures_test
