@@ -137,6 +137,8 @@ std::vector<SceneRow> rows_of_learn() {
          row(1, {slot("lesson", 432, 380, 420), column(424, {slot("source", 876, 320, 240)}),
                  column(720, {slot("fragments", 876, 400, 330)})}),
          instruction, "fragments"},
+        {learn, "tensor_core", lesson({slot("tensor_core", 580, 560, 330), with_source(296, slot("warp", 576, 400, 250))}),
+         instruction, "tensor_core"},
         {learn, "warps",
          lesson({row(320, {slot("code", 640, 400, 200), slot("warp", 496, 400, 250)}), slot("warps", 556, 560, 420)}), cycle,
          "warps"},

@@ -14,6 +14,7 @@ constexpr LessonView views[] = {
     {"divergence", "a warp's branches: which lanes take which side"},
     {"threads", "which thread does what, line by line"},
     {"fragments", "a tensor core's fragments, lane by lane"},
+    {"tensor_core", "4 x 4 x 4 of a warp's product as a cube, and who holds its numbers"},
     {"warps", "the warps of an SM over time, with their stalls"},
     {"blocks", "which SM runs which block when"},
     {"machine", "the whole GPU in motion, to zoom into"},

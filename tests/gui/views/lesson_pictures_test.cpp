@@ -196,4 +196,17 @@ TEST_CASE("products of FP16 are drawn, with the matrix that they are added to an
     reads_at_any_size(desk);
 }
 
+TEST_CASE("a tensor core's piece shows four multiply-adds of a sum and the lanes that hold their numbers") {
+    Steps desk("A13", 4);
+    const std::string said = said_by(desk, "tensor_core");
+    CHECK(said.find("64 pieces an instruction: 4,096 multiply-adds") != std::string::npos);
+    CHECK(said.find("A[1][0] of lane 4 times B[0][2] of lane 8") != std::string::npos);
+    CHECK(said.find("A[1][3] of lane 5 times B[3][2] of lane 9") != std::string::npos);
+    CHECK(said.find("their sum goes to D[1][2], lane 5") != std::string::npos);
+    CHECK(said.find("32 cycles for them") != std::string::npos);
+    reads_at_any_size(desk);
+    REQUIRE(desk.click_on("4 ... 7"));
+    CHECK(desk.shows("A[1][4] lane 6"));
+}
+
 }  // namespace gui_lesson_pictures_test
