@@ -209,4 +209,15 @@ TEST_CASE("a tensor core's piece shows four multiply-adds of a sum and the lanes
     CHECK(desk.shows("A[1][4] lane 6"));
 }
 
+TEST_CASE("a sum of FP16 ones is drawn on from real sums, and stands still at 2,048") {
+    Steps desk("A13", 11);
+    const LessonState::Prediction& given = *sketch_of(desk.session.lesson);
+    REQUIRE(given.board->kind == "curve");
+    CHECK(given.board->places[1].known == 1000);
+    CHECK_FALSE(given.board->places[5].known);
+    answer(desk, 11);
+    REQUIRE(given.told);
+    CHECK(given.told->sketch.values == std::vector<double>{500, 1000, 1500, 2000, 2048, 2048});
+}
+
 }  // namespace gui_lesson_pictures_test
