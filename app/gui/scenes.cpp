@@ -10,6 +10,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/shell/panels.h"
+#include "app/gui/view.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/tape/tape_program.h"
 #include "lessons/player/sketch/picture.h"
@@ -324,15 +325,22 @@ std::string below_name(std::string_view scene) {
     return "sketch below " + std::string(scene);
 }
 
+// The height that the view needs, as far as a window of 1280 x 720 has it beside a prediction.
+float least_above(std::string_view view) {
+    const ViewRow* const row = view_named(view);
+    return std::clamp(row != nullptr ? row->least : 0.0f, 240.0f, 340.0f);
+}
+
 // Of every scene of Learn one more: the view that it is about, and below it the prediction.
 std::vector<SceneRow> rows_below(const std::vector<SceneRow>& rows) {
     static std::list<std::string> names;  // the rows look into it
     std::vector<SceneRow> below;
     for (const SceneRow& row : rows)
         if (row.name != "sketch")
-            below.push_back({row.workspace, names.emplace_back(below_name(row.name)),
-                             lesson({slot(row.presented, 470, 560, 240), slot("sketch", 406, 560, 256)}), row.grain,
-                             "sketch", row.still});
+            below.push_back(
+                {row.workspace, names.emplace_back(below_name(row.name)),
+                 lesson({slot(row.presented, 470, 560, least_above(row.presented)), slot("sketch", 406, 560, 256)}),
+                 row.grain, "sketch", row.still});
     return below;
 }
 

@@ -29,7 +29,7 @@ namespace lockstep::gui {
     VIEW(make_exchange_view, "exchange", "Who comes first", sm, 330)                                      \
     VIEW(make_ladder_view, "ladder", "Latency ladder", sm, 260)                                           \
     VIEW(make_compare_view, "compare", "Two runs", sm, 300, 2)                                            \
-    VIEW(make_chart_view, "chart", "Memory chart", memory, 346)                                           \
+    VIEW(make_chart_view, "chart", "Memory chart", memory, 310)                                           \
     VIEW(make_roofline_view, "roofline", "Roofline", memory, 250)                                         \
     VIEW(make_generations_view, "generations", "Generations of GPUs", learn, 304)                         \
     VIEW(make_measured_view, "measured", "Measured and simulated", learn, 330)                            \

@@ -2,6 +2,7 @@
 // it reads at any size.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/gui/views/sketch/sketch.h"
 #include "tests/gui/lesson_desk.h"
@@ -74,6 +75,22 @@ struct Steps : Desk {
         return {};
     }
 };
+
+// At twice the text size every panel stands behind a tab of its own.
+void reads_behind_every_tab(Desk& desk) {
+    desk.size(1600, 1000, 2);
+    desk.frames(3);
+    std::vector<std::pair<std::string, Rect>> tabs;
+    for (const UiState::Written& one : desk.written)
+        if (one.ink.y > 110 && one.ink.bottom() < 165) tabs.emplace_back(one.text, one.ink);
+    CHECK(tabs.size() > 1);
+    for (const auto& [name, ink] : tabs) {
+        desk.click(ink.x + ink.w / 2, ink.y + ink.h / 2);
+        desk.frames(3);
+        INFO("behind the tab " << name);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
 
 }  // namespace
 
@@ -205,6 +222,10 @@ TEST_CASE("a tensor core's piece shows four multiply-adds of a sum and the lanes
     CHECK(said.find("their sum goes to D[1][2], lane 5") != std::string::npos);
     CHECK(said.find("32 cycles for them") != std::string::npos);
     reads_at_any_size(desk);
+    reads_behind_every_tab(desk);
+    CHECK(desk.shows("Source"));
+    desk.size(1600, 1000, 1);
+    desk.frames(3);
     REQUIRE(desk.click_on("4 ... 7"));
     CHECK(desk.shows("A[1][4] lane 6"));
 }
@@ -218,6 +239,51 @@ TEST_CASE("a sum of FP16 ones is drawn on from real sums, and stands still at 2,
     answer(desk, 11);
     REQUIRE(given.told);
     CHECK(given.told->sketch.values == std::vector<double>{500, 1000, 1500, 2000, 2048, 2048});
+}
+
+TEST_CASE("above a prediction the memory chart and coalescing stand whole in a window of 1280 x 720") {
+    const auto whole = [](const Desk& desk, const std::string& words) {
+        for (const UiState::Written& one : desk.written)
+            if (one.text.ends_with(words) && one.ink.bottom() <= one.clip.bottom() + 0.5f) return true;
+        return false;
+    };
+    for (const auto& [lesson, step, last] : {std::tuple{"A09", 6, "peak."}, {"A16", 1, "%)."}}) {
+        Steps desk(lesson, step);
+        desk.size(1280, 720, 1);
+        desk.frames(4);
+        INFO(lesson);
+        CHECK(whole(desk, last));  // of the caption
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("the machine tells what registers, L1, L2 and DRAM can hold") {
+    Steps desk("A07", 7);
+    for (const float width : {1600.0f, 1280.0f}) {
+        desk.size(width, width == 1600 ? 1000 : 720, 1);
+        desk.frames(4);
+        CHECK(desk.shows("256 KiB"));
+        CHECK(desk.shows("L2 6 MiB"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("no step of part A writes text on text or cuts it, at any size, open or answered", "[long]") {
+    for (int number = 1; number <= 16; ++number) {
+        const std::string id = fmt::format("A{:02}", number);
+        Steps desk(id.c_str(), 0);
+        const int count = static_cast<int>(desk.session.lesson.lesson->steps.size());
+        for (int step = 0; step < count; ++step) {
+            go_to(desk, step);
+            for (const bool answered : {false, true}) {
+                if (answered && desk.session.lesson.predictions[static_cast<size_t>(step)].empty()) continue;
+                if (answered) answer(desk, step);
+                INFO(id << " step " << step + 1 << (answered ? " answered" : ""));
+                reads_at_any_size(desk);
+                reads_behind_every_tab(desk);
+            }
+        }
+    }
 }
 
 }  // namespace gui_lesson_pictures_test

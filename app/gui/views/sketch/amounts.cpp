@@ -98,8 +98,9 @@ double bar_value(const Rect& row, const SketchAxis& axis, float x) {
 
 namespace {
 
-// In a low picture the unit stands before the ticks, not below them.
-void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low, float left) {
+// In a low picture the unit stands before the ticks, or behind them where it has more room there, not below them.
+void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low, float left,
+                   float right) {
     float free_from = -1e6f;
     for (const double tick : ticks_of(scene.board.axis)) {
         const float x = bar_end(first, scene.board.axis, tick);
@@ -111,9 +112,15 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
         free_from = x + w / 2 + 10;
     }
     if (scene.board.axis.unit.empty()) return;
-    if (low)
+    const TextStyle style{.size = 12, .color = ui.theme->ink2};
+    const float before = last.x - 22 - left, behind = right - last.right() - 20,
+                w = ui.text_width(scene.board.axis.unit, style);
+    if (low && w > before && behind > before)
+        ui.text(last.right() + 20, last.bottom() + 22, scene.board.axis.unit,
+                {.size = 12, .color = ui.theme->ink2, .width = behind});
+    else if (low)
         ui.text(last.x - 18, last.bottom() + 22, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = last.x - 22 - left});
+                {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = before});
     else
         ui.text(last.right(), last.bottom() + 42, scene.board.axis.unit,
                 {.size = 12, .color = ui.theme->ink2, .align = Align::right});
@@ -156,7 +163,7 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
 void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
     const Theme& theme = *ui.theme;
     const size_t rows = scene.board.places.size();
-    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190, area.x);
+    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190, area.x, area.right());
     for (size_t i = 0; i < rows; ++i) {
         const Rect row = bar_row(area, rows, i);
         const lessons::SketchPlace& place = scene.board.places[i];
