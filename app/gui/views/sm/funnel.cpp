@@ -159,7 +159,9 @@ class FunnelView final : public View {
         const float names = std::clamp(r.w * 0.17f, 96.0f, 150.0f), values = 66;
         const Rect plot{r.x + names, r.y, r.w - names - values, r.h};
         // Five bars and the lens at one pitch, each with its loss in the gap above.
-        const float bar = std::clamp(r.h / 6 * 0.46f, 16.0f, 36.0f), thin = other ? 7.0f : 0.0f,
+        constexpr float words = 20;
+        const float thin = other ? 7.0f : 0.0f,
+                    bar = std::clamp(std::min(r.h / 6 * 0.46f, (r.h - 16 - 5 * words) / 6 - thin), 10.0f, 36.0f),
                     pitch = (r.h - bar - thin - 16) / 5;
         const auto x_of = [&](double warps) { return plot.x + plot.w * static_cast<float>(warps / own.warps[0]); };
         float before = 0;  // where the bar above ends

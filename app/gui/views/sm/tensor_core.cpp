@@ -1,7 +1,7 @@
-// A piece of a tensor core's product as a cube: 4 rows of A, 4 columns of B and 4 numbers along k, a slice for each k. Beside
-// it the whole product in such pieces, which lane holds each number that the picked element takes, and how many pieces a
-// sub-core does in a cycle. W, A, S and D and clicks pick the element of D, the chips its piece along k. In which order a
-// tensor core takes the pieces is not known, and not told.
+// A piece of a tensor core's product as a cube: 4 rows of A, 4 columns of B and 4 numbers along k, a slice for each k.
+// Beside it the whole product in such pieces, which lane holds each number that the picked element takes, and how many
+// pieces a sub-core does in a cycle. W, A, S and D and clicks pick the element of D, the chips its piece along k. In which
+// order a tensor core takes the pieces is not known, and not told.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,9 +71,9 @@ class TensorCoreView final : public View {
         }
         y += draw_choice(ui, scene.facts, {body.x, y, body.w, 26});
         const Rect rest{body.x, y, body.w, body.bottom() - y - 4};
-        const bool whole = rest.w >= 700, list = rest.w >= 430;
+        const bool whole = rest.w >= 700, list = rest.w >= 560;
         const float left = whole ? std::min(rest.w * 0.3f, rest.h * 1.05f) : 0,
-                    right = list ? std::clamp(rest.w * 0.32f, 210.0f, 330.0f) : 0;
+                    right = list ? std::clamp(rest.w * 0.34f, 292.0f, 350.0f) : 0;
         if (whole) draw_whole(ui, map, scene.facts, {rest.x, rest.y, left - 24, rest.h});
         draw_cube(ui, map, {rest.x + left, rest.y, rest.w - left - right - (list ? 20.0f : 0.0f), rest.h});
         if (list) draw_sum(ui, scene, {rest.right() - right, rest.y, right, rest.h});
@@ -172,8 +172,8 @@ class TensorCoreView final : public View {
     void draw_cube(Ui& ui, const FragmentMap& map, const Rect& r) {
         const Theme& theme = *ui.theme;
         constexpr float names = 58, feet = 24, step_x = 0.82f, step_y = 0.68f;
-        const float cell = std::floor(std::min((r.w - names - 24) / (side + step_x * (side - 1)),
-                                               (r.h - feet - 30) / (side + step_y * (side - 1))));
+        const float cell = std::floor(
+            std::min((r.w - names - 24) / (side + step_x * (side - 1)), (r.h - feet - 30) / (side + step_y * (side - 1))));
         if (cell < 8) return;
         const float deep = step_y * cell * (side - 1), wide = cell * side, x0 = r.x + names, y0 = r.y + 26 + deep;
         ui.text(r.x, r.y + 14, "One piece of it", {.size = 14, .weight = 600, .width = r.w});
@@ -188,7 +188,8 @@ class TensorCoreView final : public View {
                 for (int column = 0; column < side; ++column) {
                     const Rect at = box(row, column, k);
                     const bool own = row == row_ % side && column == column_ % side;
-                    ui.rect({at.x, at.y, at.w - 1, at.h - 1}, own ? data::orange : faded(k % 2 ? data::green : data::blue, 0.3f));
+                    ui.rect({at.x, at.y, at.w - 1, at.h - 1},
+                            own ? data::orange : faded(k % 2 ? data::green : data::blue, 0.3f));
                     ui.frame(at, faded(theme.ink3, 0.8f), 1);
                     if (k == 0 && ui.clicked(at)) row_ = top + row, column_ = left + column;
                 }
@@ -205,10 +206,14 @@ class TensorCoreView final : public View {
                         {.size = 12, .align = Align::center, .weight = 700});
         }
         for (int i = 0; i < side; ++i) {
-            const float row_y = y0 + cell * (static_cast<float>(i) + 0.5f) + 4, x = x0 + cell * (static_cast<float>(i) + 0.5f);
+            const float row_y = y0 + cell * (static_cast<float>(i) + 0.5f) + 4,
+                        x = x0 + cell * (static_cast<float>(i) + 0.5f);
             const bool row_own = i == row_ % side, column_own = i == column_ % side;
             ui.text(x0 - 8, row_y, fmt::format("row {}", top + i),
-                    {.size = 12, .color = row_own ? theme.ink : theme.ink2, .align = Align::right, .weight = row_own ? 700 : 400});
+                    {.size = 12,
+                     .color = row_own ? theme.ink : theme.ink2,
+                     .align = Align::right,
+                     .weight = row_own ? 700 : 400});
             const std::string column = fmt::format("{}{}", cell >= 40 ? "col " : "", left + i);
             ui.text(x, y0 + wide + 16, column,
                     {.size = 12,
@@ -231,11 +236,13 @@ class TensorCoreView final : public View {
         float y = r.y + 24;
         const float pitch = r.h < 230 ? 20.0f : 26.0f, second = r.x + 24 + (r.w - 24) / 2;
         for (int k = piece_ * side; k < (piece_ + 1) * side; ++k, y += pitch) {
-            ui.text(r.x + 16, y + 14, std::to_string(k), {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+            ui.text(r.x + 16, y + 14, std::to_string(k),
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
             const auto operand = [&](float x, Color color, Hatch hatch, const std::string& name, int lane) {
                 ui.rect({x, y + 5, 9, 11}, color);
                 if (hatch != Hatch::solid) ui.hatch({x, y + 5, 9, 11}, faded(data::black, 0.35f), hatch);
-                ui.text(x + 14, y + 15, fmt::format("{} lane {}", name, lane), {.size = 12, .mono = true, .width = (r.w - 24) / 2 - 16});
+                ui.text(x + 14, y + 15, fmt::format("{} lane {}", name, lane),
+                        {.size = 12, .mono = true, .width = (r.w - 24) / 2 - 16});
             };
             operand(r.x + 24, data::sky, Hatch::solid, fmt::format("A[{}][{}]", row_, k), map.a.at(row_, k).lane);
             operand(second, data::green, Hatch::diagonal, fmt::format("B[{}][{}]", k, column_), map.b.at(k, column_).lane);
@@ -246,7 +253,8 @@ class TensorCoreView final : public View {
         y += 36;
         if (scene.hidden) return;
         const auto fact = [&](const std::string& number, const std::string& words) {
-            const float high = ui.paragraph({r.x + 62, y, r.w - 62, 60}, words, {.size = 13, .color = theme.ink2}, 18, false);
+            const float high =
+                ui.paragraph({r.x + 62, y, r.w - 62, 60}, words, {.size = 13, .color = theme.ink2}, 18, false);
             if (y + std::max(high, 28.0f) > r.bottom() + 4) return;
             ui.text(r.x + 50, y + 20, number, {.size = 24, .align = Align::right, .weight = 700});
             ui.paragraph({r.x + 62, y, r.w - 62, 60}, words, {.size = 13, .color = theme.ink2}, 18);
