@@ -155,6 +155,7 @@ std::vector<SceneRow> rows_of_learn() {
          "ladder"},
         {learn, "funnel", lesson({slot("funnel", 880, 640, 430)}), cycle, "funnel"},
         {learn, "exchange", lesson({slot("exchange", 880, 640, 420)}), cycle, "exchange"},
+        {learn, "cpu_gpu", lesson({slot("cpu_gpu", 880, 560, 330)}), cycle, "cpu_gpu"},
         {learn, "machine", lesson({slot("machine", 880, 760, 420)}), cycle, "machine"},
         // memory
         {learn, "coalesce", one_request(380, slot("coalesce", 496, 560, 340)), instruction, "coalesce"},

@@ -17,6 +17,7 @@ namespace lockstep::gui {
     VIEW(make_divergence_view, "divergence", "Divergence", learn, 200, 4)                                 \
     VIEW(make_fragments_view, "fragments", "Fragments", learn, 560)                                       \
     VIEW(make_tensor_core_view, "tensor_core", "A tensor core's piece", learn, 300)                       \
+    VIEW(make_cpu_gpu_view, "cpu_gpu", "A CPU beside a GPU", learn, 300)                                  \
     VIEW(make_machine_view, "machine", "The machine", machine, 400, 12)                                   \
     VIEW(make_warps_view, "warps", "Warps by cycle", sm, 280, 1)                                          \
     VIEW(make_code_view, "code", "Source and PTX", sm)                                                    \

@@ -17,6 +17,7 @@ constexpr LessonView views[] = {
     {"tensor_core", "4 x 4 x 4 of a warp's product as a cube, and who holds its numbers"},
     {"warps", "the warps of an SM over time, with their stalls"},
     {"blocks", "which SM runs which block when"},
+    {"cpu_gpu", "the lanes of a CPU and of the GPU, and what else can be counted of both"},
     {"machine", "the whole GPU in motion, to zoom into"},
     {"compare", "two scenes on one time axis (compare=)"},
     {"occupancy", "what limits how many blocks an SM holds"},

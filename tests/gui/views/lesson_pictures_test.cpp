@@ -257,6 +257,20 @@ TEST_CASE("above a prediction the memory chart and coalescing stand whole in a w
     }
 }
 
+TEST_CASE("a CPU stands beside the GPU by what can be counted of both") {
+    Steps desk("A01", 0);
+    const std::string said = said_by(desk, "cpu_gpu");
+    for (const char* fact : {"multiply-adds a cycle: 64 and 5,120, x 80", "threads at hand: 8 and 163,840, x 20,480",
+                             "FP32 peak, TFLOP/s: 0.538 and 15.7, x 29.1", "memory on the chip, MiB: 9.25 and 36, x 3.89"})
+        CHECK(said.find(fact) != std::string::npos);
+    CHECK(desk.shows("of it for each lane, KiB"));
+    CHECK(desk.quads < 8000);
+    reads_at_any_size(desk);
+    reads_behind_every_tab(desk);
+    go_to(desk, 1);
+    CHECK(desk.session.snapshot()->kernel.run);
+}
+
 TEST_CASE("the machine tells what registers, L1, L2 and DRAM can hold") {
     Steps desk("A07", 7);
     for (const float width : {1600.0f, 1280.0f}) {
