@@ -49,6 +49,8 @@ TEST_CASE("a change that is too small for a digit is not minus nothing") {
     const auto same =
         compare_rows(*run_with(1000, {{"achieved_occupancy", 6.16}}), *run_with(1000, {{"achieved_occupancy", 6.159}}));
     CHECK(row_called(same, "achieved occupancy")->change == "same");
+    CHECK(difference_of(*run_with(100000, {}), *run_with(100008, {}))
+              .starts_with("B takes 100,008 cycles, 8 more than A (< 0.1 %)."));
 }
 
 TEST_CASE("quick sums of any window are the plain ones") {

@@ -33,8 +33,9 @@ Chip chip_of_gpu(const model::GpuSpec& gpu) {
     chip.count = static_cast<int>(gpu.sms.value);
     chip.lanes = static_cast<int>(std::lround(gpu.sub_cores.value * gpu.fp32_lanes.value));
     chip.ghz = gpu.boost_mhz / 1000;
-    const double near = gpu.shared_carveouts.value[1] != 0 ? gpu.l1_bytes.value
-                                                           : static_cast<double>(gpu.l1_bytes.value) + gpu.shared_per_sm.value;
+    const double near = gpu.shared_carveouts.value[1] != 0
+                            ? gpu.l1_bytes.value
+                            : static_cast<double>(gpu.l1_bytes.value) + gpu.shared_per_sm.value;
     chip.memory_mib = (gpu.sms.value * (4.0 * gpu.registers_per_sm.value + near) + gpu.l2_bytes.value) / (1 << 20);
     chip.threads = int64_t{gpu.sms.value} * gpu.warps_per_sm.value * 32;
     return chip;
@@ -54,7 +55,8 @@ std::vector<Fact> facts_of(const Chip& cpu, const Chip& gpu) {
         return Fact{std::move(what), amount(one), amount(other), ratio(other / one)};
     };
     return {fact("multiply-adds a cycle", static_cast<double>(cpu.all_lanes()), static_cast<double>(gpu.all_lanes())),
-            fact("clock, GHz", cpu.ghz, gpu.ghz), fact("FP32 peak, TFLOP/s", cpu.tflops(), gpu.tflops()),
+            fact("clock, GHz", cpu.ghz, gpu.ghz),
+            fact("FP32 peak, TFLOP/s", cpu.tflops(), gpu.tflops()),
             fact("threads at hand", static_cast<double>(cpu.threads), static_cast<double>(gpu.threads)),
             fact("memory on the chip, MiB", cpu.memory_mib, gpu.memory_mib),
             fact("of it for each lane, KiB", cpu.kib_a_lane(), gpu.kib_a_lane())};
@@ -104,14 +106,14 @@ class CpuGpuView final : public View {
         ui.pop_scope();
     }
 
-    float needs(Ui&, Session&, Focus&, const Rect& room) override { return room.w > 744 ? 330 : 480; }
+    float needs(Ui&, Session&, Focus&, const Rect& room) override { return room.w > 764 ? 330 : 430; }
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel.run) return "A CPU beside a GPU: no kernel has run yet.\n";
         const Chip cpu = chip_of_cpu(), gpu = chip_of_gpu(snapshot->kernel.run->gpu);
-        std::string text = fmt::format("{} (derived): {}, {}, and {}, {}\n", cpu_gpu_title, cpu.name, cpu.boxes, gpu.name,
-                                       gpu.boxes);
+        std::string text =
+            fmt::format("{} (derived): {}, {}, and {}, {}\n", cpu_gpu_title, cpu.name, cpu.boxes, gpu.name, gpu.boxes);
         for (const Fact& fact : facts_of(cpu, gpu))
             text += fmt::format("  {}: {} and {}, {}\n", fact.what, fact.cpu, fact.gpu, fact.times);
         return text + "  " + cpu_gpu_sentence(cpu, gpu) + "\n";
@@ -143,8 +145,8 @@ class CpuGpuView final : public View {
         const Point size = box_size(chip, cell);
         const int columns = columns_in(chip, r.w, cell), rows = (chip.lanes + in_row - 1) / in_row;
         for (int i = 0; i < chip.count; ++i) {
-            const Rect box{r.x + size.x * static_cast<float>(i % columns), r.y + 26 + size.y * static_cast<float>(i / columns),
-                           size.x - 3, size.y - 3};
+            const Rect box{r.x + size.x * static_cast<float>(i % columns),
+                           r.y + 26 + size.y * static_cast<float>(i / columns), size.x - 3, size.y - 3};
             if (box.bottom() > r.bottom() + 1) break;
             ui.rect(box, data::green);
             if (cell >= 2.5f) {
@@ -182,7 +184,8 @@ class CpuGpuView final : public View {
         if (y + 26 > r.bottom()) return;
         const float swatch = y + 20;
         ui.rect({r.x, swatch - 11, 12, 12}, data::green);
-        ui.text(r.x + 20, swatch, "a lane: one FP32 multiply-add a cycle", {.size = 13, .color = theme.ink2, .width = r.w - 24});
+        ui.text(r.x + 20, swatch, "a lane: one FP32 multiply-add a cycle",
+                {.size = 13, .color = theme.ink2, .width = r.w - 24});
     }
 };
 

@@ -49,6 +49,7 @@ std::string change_text(double a, double b, bool points) {
         return std::fabs(b - a) < 0.005 ? "same" : fmt::format("{:+.{}f} points", b - a, std::fabs(b - a) < 0.05 ? 2 : 1);
     if (a == 0) return {};
     const double percent = 100 * (b - a) / a;
+    if (std::fabs(percent) < 0.05) return "< 0.1 %";  // never "+0.0 %"
     if (std::fabs(percent) >= 1000) return fmt::format("x {:.1f}", b / a);
     return fmt::format("{:+.{}f} %", percent, std::fabs(percent) < 10 ? 1 : 0);
 }
