@@ -257,6 +257,18 @@ TEST_CASE("above a prediction the memory chart and coalescing stand whole in a w
     }
 }
 
+TEST_CASE("a bar's unit is told whole in a small window") {
+    for (const auto& [lesson, step, unit] : {std::tuple{"A04", 3, "cycles from one issue to the next"},
+                                             {"A09", 6, "global loads a warp"},
+                                             {"A12", 5, "times as fast as naive"}}) {
+        Steps desk(lesson, step);
+        desk.size(1280, 720, 1);
+        desk.frames(4);
+        CHECK(desk.shows(unit));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("a CPU stands beside the GPU by what can be counted of both") {
     Steps desk("A01", 0);
     const std::string said = said_by(desk, "cpu_gpu");

@@ -98,9 +98,9 @@ double bar_value(const Rect& row, const SketchAxis& axis, float x) {
 
 namespace {
 
-// In a low picture the unit stands before the ticks, or behind them where it has more room there, not below them.
-void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low, float left,
-                   float right) {
+// In a low picture the unit stands before the ticks where it fits there, else below them, closer, else where most of it
+// fits.
+void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, const Rect& area) {
     float free_from = -1e6f;
     for (const double tick : ticks_of(scene.board.axis)) {
         const float x = bar_end(first, scene.board.axis, tick);
@@ -111,19 +111,18 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
         ui.text(x, last.bottom() + 22, says, {.size = 12, .color = ui.theme->ink2, .align = Align::center, .mono = true});
         free_from = x + w / 2 + 10;
     }
-    if (scene.board.axis.unit.empty()) return;
-    const TextStyle style{.size = 12, .color = ui.theme->ink2};
-    const float before = last.x - 22 - left, behind = right - last.right() - 20,
-                w = ui.text_width(scene.board.axis.unit, style);
-    if (low && w > before && behind > before)
-        ui.text(last.right() + 20, last.bottom() + 22, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .width = behind});
-    else if (low)
-        ui.text(last.x - 18, last.bottom() + 22, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = before});
-    else
-        ui.text(last.right(), last.bottom() + 42, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .align = Align::right});
+    const std::string& unit = scene.board.axis.unit;
+    if (unit.empty()) return;
+    TextStyle style{.size = 12, .color = ui.theme->ink2, .align = Align::right};
+    const bool low = area.h < 190;
+    const float before = last.x - 22 - area.x, behind = area.right() - last.right() - 20, w = ui.text_width(unit, style);
+    const float below = last.bottom() + (low ? 37 : 42);
+    if (!low || (w > before && below <= area.bottom() + 2 && w < last.right() - area.x))
+        return void(ui.text(last.right(), below, unit, style));
+    style.width = std::max(before, behind);
+    if (before >= behind || w <= before) return void(ui.text(last.x - 18, last.bottom() + 22, unit, style));
+    style.align = Align::left;
+    ui.text(last.right() + 20, last.bottom() + 22, unit, style);
 }
 
 void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size_t i, const Rect& row) {
@@ -163,7 +162,7 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
 void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
     const Theme& theme = *ui.theme;
     const size_t rows = scene.board.places.size();
-    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190, area.x, area.right());
+    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area);
     for (size_t i = 0; i < rows; ++i) {
         const Rect row = bar_row(area, rows, i);
         const lessons::SketchPlace& place = scene.board.places[i];
