@@ -10,6 +10,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/shell/panels.h"
+#include "app/gui/view.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/tape/tape_program.h"
 #include "lessons/player/sketch/picture.h"
@@ -137,6 +138,8 @@ std::vector<SceneRow> rows_of_learn() {
          row(1, {slot("lesson", 432, 380, 420), column(424, {slot("source", 876, 320, 240)}),
                  column(720, {slot("fragments", 876, 400, 330)})}),
          instruction, "fragments"},
+        {learn, "tensor_core", lesson({slot("tensor_core", 580, 560, 330), with_source(296, slot("warp", 576, 400, 250))}),
+         instruction, "tensor_core"},
         {learn, "warps",
          lesson({row(320, {slot("code", 640, 400, 200), slot("warp", 496, 400, 250)}), slot("warps", 556, 560, 420)}), cycle,
          "warps"},
@@ -152,13 +155,14 @@ std::vector<SceneRow> rows_of_learn() {
          "ladder"},
         {learn, "funnel", lesson({slot("funnel", 880, 640, 430)}), cycle, "funnel"},
         {learn, "exchange", lesson({slot("exchange", 880, 640, 420)}), cycle, "exchange"},
+        {learn, "cpu_gpu", lesson({slot("cpu_gpu", 880, 560, 330)}), cycle, "cpu_gpu"},
         {learn, "machine", lesson({slot("machine", 880, 760, 420)}), cycle, "machine"},
         // memory
         {learn, "coalesce", one_request(380, slot("coalesce", 496, 560, 340)), instruction, "coalesce"},
         {learn, "chart", one_request(380, slot("chart", 496, 560, 346)), cycle, "chart"},
         {learn, "banks", one_request(340, slot("banks", 536, 560, 340)), instruction, "banks"},
         {learn, "roofline", lesson({slot("roofline", 560, 560, 330), with_source(316, slot("blocks", 576, 400, 290))}),
-         cycle, "roofline", nullptr, true},
+         cycle, "roofline"},
         {learn, "streams",
          lesson({row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}), slot("streams", 516, 640, 376)}),
          cycle, "streams"},
@@ -322,15 +326,22 @@ std::string below_name(std::string_view scene) {
     return "sketch below " + std::string(scene);
 }
 
+// The height that the view needs, as far as a window of 1280 x 720 has it beside a prediction.
+float least_above(std::string_view view) {
+    const ViewRow* const row = view_named(view);
+    return std::clamp(row != nullptr ? row->least : 0.0f, 240.0f, 340.0f);
+}
+
 // Of every scene of Learn one more: the view that it is about, and below it the prediction.
 std::vector<SceneRow> rows_below(const std::vector<SceneRow>& rows) {
     static std::list<std::string> names;  // the rows look into it
     std::vector<SceneRow> below;
     for (const SceneRow& row : rows)
         if (row.name != "sketch")
-            below.push_back({row.workspace, names.emplace_back(below_name(row.name)),
-                             lesson({slot(row.presented, 470, 560, 240), slot("sketch", 406, 560, 256)}), row.grain,
-                             "sketch", row.still});
+            below.push_back(
+                {row.workspace, names.emplace_back(below_name(row.name)),
+                 lesson({slot(row.presented, 470, 560, least_above(row.presented)), slot("sketch", 406, 560, 256)}),
+                 row.grain, "sketch", row.still});
     return below;
 }
 

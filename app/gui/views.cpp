@@ -16,6 +16,8 @@ namespace lockstep::gui {
     VIEW(make_stack_view, "stack", "Reconvergence stack", learn)                                          \
     VIEW(make_divergence_view, "divergence", "Divergence", learn, 200, 4)                                 \
     VIEW(make_fragments_view, "fragments", "Fragments", learn, 560)                                       \
+    VIEW(make_tensor_core_view, "tensor_core", "A tensor core's piece", learn, 300)                       \
+    VIEW(make_cpu_gpu_view, "cpu_gpu", "A CPU beside a GPU", learn, 300)                                  \
     VIEW(make_machine_view, "machine", "The machine", machine, 400, 12)                                   \
     VIEW(make_warps_view, "warps", "Warps by cycle", sm, 280, 1)                                          \
     VIEW(make_code_view, "code", "Source and PTX", sm)                                                    \
@@ -28,7 +30,7 @@ namespace lockstep::gui {
     VIEW(make_exchange_view, "exchange", "Who comes first", sm, 330)                                      \
     VIEW(make_ladder_view, "ladder", "Latency ladder", sm, 260)                                           \
     VIEW(make_compare_view, "compare", "Two runs", sm, 300, 2)                                            \
-    VIEW(make_chart_view, "chart", "Memory chart", memory, 346)                                           \
+    VIEW(make_chart_view, "chart", "Memory chart", memory, 310)                                           \
     VIEW(make_roofline_view, "roofline", "Roofline", memory, 250)                                         \
     VIEW(make_generations_view, "generations", "Generations of GPUs", learn, 304)                         \
     VIEW(make_measured_view, "measured", "Measured and simulated", learn, 330)                            \

@@ -27,6 +27,7 @@ struct Scene {       // what runs: a kernel of a file in the lesson's folder, a 
     std::string focus;              // "warp:0@line:7", "launch:3", "step:0"
     std::string expect;             // the kind of fault or report that this scene is there to show: "memcheck",
                                     // "racecheck" (which is then looked for); "" none
+    bool guess = false;             // of the view "roofline": where the run stands is guessed before it appears
     SourceLocation where;
 };
 

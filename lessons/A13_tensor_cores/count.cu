@@ -2,9 +2,9 @@
 using namespace nvcuda;
 
 // A round adds one to every element: of its 16 products one is 1 x 1, the others are 0 x 1. So it does not matter in which
-// groups a tensor core adds them.
+// groups a tensor core adds them. Every so many rounds the sums are stored, behind those before.
 template <class Sum>
-__device__ void count(Sum *d, int rounds) {
+__device__ void count(Sum *d, int rounds, int every) {
     wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
     wmma::fragment<wmma::accumulator, 16, 16, 16, Sum> c;
@@ -15,9 +15,11 @@ __device__ void count(Sum *d, int rounds) {
     wmma::load_matrix_sync(a, first_column, 16);
     wmma::fill_fragment(b, __float2half(1.0f));
     wmma::fill_fragment(c, Sum(0.0f));
-    for (int i = 0; i < rounds; ++i)
-        wmma::mma_sync(c, a, b, c);
-    wmma::store_matrix_sync(d, c, 16, wmma::mem_row_major);
+    for (; rounds > 0; rounds -= every, d += 256) {
+        for (int i = 0; i < every; ++i)
+            wmma::mma_sync(c, a, b, c);
+        wmma::store_matrix_sync(d, c, 16, wmma::mem_row_major);
+    }
 }
-extern "C" __global__ void count_f16(half *d, int rounds) { count(d, rounds); }
-extern "C" __global__ void count_f32(float *d, int rounds) { count(d, rounds); }
+extern "C" __global__ void count_f16(half *d, int rounds, int every) { count(d, rounds, every); }
+extern "C" __global__ void count_f32(float *d, int rounds, int every) { count(d, rounds, every); }

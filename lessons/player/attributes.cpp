@@ -19,9 +19,9 @@ struct DirectiveRow {
 
 const std::vector<DirectiveRow>& rows() {
     static const std::vector<DirectiveRow> table = {
-        {"scene", false, {"id",    "file",   "kernel",   "grid",       "block",    "args", "shared",
-                          "gpu",   "gpus",   "train",    "tape",       "host",     "view", "compare",
-                          "focus", "expect", "schedule", "collective", "parallel", "plan", "mesh"}},
+        {"scene", false, {"id",       "file",       "kernel",   "grid", "block", "args",    "shared", "gpu",
+                          "gpus",     "train",      "tape",     "host", "view",  "compare", "focus",  "expect",
+                          "schedule", "collective", "parallel", "plan", "mesh",  "guess"}},
         {"predict",
          true,
          {"id*", "of*", "type*", "tolerance", "sure", "base", "known", "label", "unit", "finding", "axis", "log", "items",

@@ -95,6 +95,13 @@ struct Challenge {         // at the end of a lesson: medals for one of its exer
     std::string prompt;
     SourceLocation where;
 };
+struct LineIssue {  // an issue of a source line's first instruction
+    int line = 0;
+    int time = 1;  // the first, or a later one
+};
+// Of "issue(line:7)" and "issue(line:7, time:3)"; none: it is neither.
+std::optional<LineIssue> issue_named(std::string_view until);
+
 struct Step {
     std::string title, verb;  // verb: read, predict, run, investigate, modify, make
     std::vector<TextBlock> prose;
@@ -102,7 +109,7 @@ struct Step {
     std::vector<Predict> predicts;
     std::vector<Hint> hints;
     std::vector<Exercise> exercises;
-    std::vector<std::string> until;  // ::: step until="issue(line:7)"
+    std::vector<std::string> until;  // ::: step until="issue(line:7)"; issue_named reads it
     std::vector<TextBlock> presenter_notes;
     SourceLocation where;
 };

@@ -61,11 +61,12 @@ bool has_thousands(std::string_view text) {
     return true;
 }
 
-// Takes `prefix` and the number that follows it off `text`.
-bool take_number(std::string_view& text, std::string_view prefix) {
+// Takes `prefix` and the number that follows it off `text`, and tells the number.
+bool take_number(std::string_view& text, std::string_view prefix, int* number = nullptr) {
     if (!text.starts_with(prefix)) return false;
     const size_t end = std::min(text.find_first_not_of("0123456789", prefix.size()), text.size());
     if (end == prefix.size()) return false;
+    if (number != nullptr) std::from_chars(text.data() + prefix.size(), text.data() + end, *number);
     text.remove_prefix(end);
     return true;
 }
@@ -128,6 +129,13 @@ void gpu_list(const Directive& d, std::vector<std::string>& names) {
         names.push_back(name);
     }
     if (names.empty() || names.size() > 8) throw Failure(d.problem(*a, 0, "gpus= names one to eight GPUs"));
+}
+
+bool yes(const Directive& d, std::string_view key, bool otherwise) {
+    const Attribute* a = d.find(key);
+    if (!a) return otherwise;
+    if (a->value != "yes" && a->value != "no") throw Failure(d.problem(*a, 0, fmt::format("'{}' is yes or no", key)));
+    return a->value == "yes";
 }
 
 void view(const Directive& d, std::string& place) {
@@ -250,6 +258,14 @@ void shapes(const Directive& d, Exercise& exercise) {
 
 }  // namespace
 
+// until = "issue(line:" N [ ", time:" N ] ")"
+std::optional<LineIssue> issue_named(std::string_view until) {
+    LineIssue issue;
+    bool good = take_number(until, "issue(line:", &issue.line);
+    if (good && until.starts_with(",")) good = take_number(until, ", time:", &issue.time) && issue.time > 0;
+    return good && until == ")" ? std::optional(issue) : std::nullopt;
+}
+
 std::string without_spaces(const std::string& text) {
     const size_t begin = text.find_first_not_of(" \t");
     return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
@@ -288,6 +304,9 @@ Scene scene_of(const Directive& d) {
     view(d, scene.view);
     focus(d, scene.focus);
     scene.expect = d.get("expect");
+    scene.guess = yes(d, "guess", false);
+    if (scene.guess && scene.view != "roofline")
+        throw Failure(d.problem(*d.find("guess"), 0, "guess=\"yes\" goes with view=\"roofline\", where a run is placed"));
     scene.compare = d.get("compare");
     file_name(d, "file", scene.file);
     file_name(d, "host", scene.host);
@@ -315,23 +334,14 @@ Scene scene_of(const Directive& d) {
     return scene;
 }
 
-// until = "issue(line:" N ")"
 std::string until_of(const Directive& d) {
-    std::string until = d.get("until");
-    std::string_view rest = until;
-    if (!take_number(rest, "issue(line:") || rest != ")")
+    const std::string until = d.get("until");
+    if (!issue_named(until))
         throw Failure(d.problem(*d.find("until"), 0, "a step begins where a line is issued, as in issue(line:7)"));
     return until;
 }
 
 namespace {
-
-bool yes(const Directive& d, std::string_view key, bool otherwise) {
-    const Attribute* a = d.find(key);
-    if (!a) return otherwise;
-    if (a->value != "yes" && a->value != "no") throw Failure(d.problem(*a, 0, fmt::format("'{}' is yes or no", key)));
-    return a->value == "yes";
-}
 
 // list = named { ";" named };  named = words ":" " " expression
 void named_expressions(const Directive& d, std::string_view key, std::vector<NamedExpression>& list) {

@@ -144,6 +144,13 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
          "x/lesson.md:10:39: error: unknown type 'f23', did you mean 'f32'?\n    ::: scene file=\"a.cu\" args=\"i32:1 "
          "out:f23[4]\"\n      "
          "                                    ^"},
+        {step + "::: step until=\"issue(line:3, time:0)\"\n",
+         "x/lesson.md:10:17: error: a step begins where a line is issued, as in issue(line:7)\n    ::: step "
+         "until=\"issue(line:3, time:0)\"\n                    ^"},
+        {step + "::: scene file=\"a.cu\" view=\"warps\" guess=\"yes\"\n",
+         "x/lesson.md:10:43: error: guess=\"yes\" goes with view=\"roofline\", where a run is placed\n    ::: scene "
+         "file=\"a.cu\" view=\"warps\" guess=\"yes\"\n" +
+             std::string(46, ' ') + "^"},
         {step + "::: step until=\"issue(lin:3)\"\n",
          "x/lesson.md:10:17: error: a step begins where a line is issued, as in issue(line:7)\n    ::: step "
          "until=\"issue(lin:3)\"\n                    ^"},
@@ -195,6 +202,15 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
          "x/lesson.md:10:1: error: the code block that begins here is not closed with ```\n    ```\n    ^"},
     };
     for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
+}
+
+TEST_CASE("until= names the first issue of a line, or a later one by its number") {
+    CHECK(issue_named("issue(line:7)")->line == 7);
+    CHECK(issue_named("issue(line:7)")->time == 1);
+    CHECK(issue_named("issue(line:12, time:30)")->line == 12);
+    CHECK(issue_named("issue(line:12, time:30)")->time == 30);
+    for (const char* wrong : {"", "issue(line:7", "issue(line:7, time:)", "issue(line:7,time:2)", "issue(line:7, time:2) "})
+        CHECK_FALSE(issue_named(wrong));
 }
 
 TEST_CASE("inputs= is read once, in its order, and is five random fillings and the edges unless said") {

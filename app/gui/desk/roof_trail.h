@@ -40,6 +40,9 @@ class RoofTrail {
     const std::vector<RoofRun>& runs() const { return runs_; }
     const RoofRun* current() const { return current_ < runs_.size() ? &runs_[current_] : nullptr; }
     RoofRun* current() { return current_ < runs_.size() ? &runs_[current_] : nullptr; }
+    void show_without_guess() {
+        if (current() != nullptr) current()->guessing = false;
+    }
     // The run on show waits for a guess: nothing beside the roofline may give its time or traffic away either.
     bool guessing() const { return current() != nullptr && current()->guessing; }
     void forget_others();  // all but the run on show

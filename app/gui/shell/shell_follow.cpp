@@ -21,13 +21,18 @@ namespace {
 
 constexpr int64_t first_stretch = 108;  // cycles of the first look: 8 wide each in the timeline at 1600
 
-// Number of the warp's first instruction that belongs to the source line; -1: it never gets there, or none is followed yet.
-int64_t issue_of_line(const Snapshot& snapshot, int line) {
+// Number of the warp's first instruction that belongs to the source line, or of where it comes to that for the `time`-th
+// time; -1: it never does, or none is followed yet.
+int64_t issue_of_line(const Snapshot& snapshot, int line, int time = 1) {
     if (!snapshot.kernel.history || !snapshot.kernel.run) return -1;
     const auto& steps = snapshot.kernel.history->steps;
     const auto& program = snapshot.kernel.run->program->instructions;
-    for (size_t i = 0; i < steps.size(); ++i)
-        if (steps[i].pc < program.size() && program[steps[i].pc].line == line) return static_cast<int64_t>(i);
+    std::optional<uint32_t> first;
+    for (size_t i = 0; i < steps.size(); ++i) {
+        const uint32_t pc = steps[i].pc;
+        if (!first && pc < program.size() && program[pc].line == line) first = pc;
+        if (first && pc == *first && --time == 0) return static_cast<int64_t>(i);
+    }
     return -1;
 }
 
@@ -210,14 +215,19 @@ bool Shell::awaits_step(const Snapshot& snapshot) {
     return before_step_ != nullptr;
 }
 
-// The run on show is plotted on the roofline; in a scene of the roofline whose step asks nothing else, it is guessed first.
+// The run on show is plotted on the roofline. It is guessed first where the step's own scene says so, and in no later step.
 void Shell::adopt_roof(const Snapshot& snapshot) {
     const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
-    const bool guess = session.lesson.lesson && scene_on_show(session, Workspace::learn).guessed_first &&
-                       step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
+    const auto asks_for_guess = [&] {
+        const auto& scenes = session.lesson.lesson->steps[step].scenes;
+        return !scenes.empty() && scenes.back().guess;
+    };
+    const bool lesson = session.lesson.lesson && step < session.lesson.lesson->steps.size() && !shows_own_run(snapshot),
+               guess = lesson && asks_for_guess();
     // What runs while a field of the launch is being typed in is not what was meant.
     if (!session.desk.typing || !shows_own_run(snapshot))
         session.roof.adopt(snapshot.kernel.run, snapshot.kernel.label, session.roof.guess_first || guess);
+    if (lesson && !guess && !session.roof.guess_first) session.roof.show_without_guess();
 }
 
 // A run that is not the one on show: where its pictures are looked at.
@@ -485,11 +495,18 @@ namespace {
 int64_t until_said(const Snapshot& snapshot, const lessons::Step& step) {
     if (!snapshot.kernel.history || !snapshot.kernel.run) return -1;
     for (const std::string& wish : step.until) {
-        const size_t line_at = wish.find("line:");
-        const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
-        if (line <= 0) continue;
-        if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0) return at_line + 1;
+        const auto issue = lessons::issue_named(wish);
+        if (!issue) continue;
+        if (const int64_t at = issue_of_line(snapshot, issue->line, issue->time); at >= 0) return at + 1;
     }
+    return -1;
+}
+
+// A step that goes on with the scene of the step before, and says no `until`, begins where that one began: so much of it has
+// been seen.
+int64_t until_before(const Snapshot& snapshot, const lessons::Lesson& lesson, size_t at) {
+    for (size_t i = at; i > 0 && lesson.steps[i].scenes.empty(); --i)
+        if (const int64_t until = until_said(snapshot, lesson.steps[i - 1]); until >= 0) return until;
     return -1;
 }
 
@@ -570,6 +587,7 @@ void Shell::reveal(const Snapshot& snapshot) {
     const bool before = shows_case_before(session.lesson), open = !before && has_open_question(snapshot, step, at);
     int64_t until = before ? -1 : until_said(snapshot, step);
     if (until < 0 && open) until = until_asked(snapshot, step);
+    if (until < 0 && open) until = until_before(snapshot, *lesson.lesson, at);
     if (open) session.learn.reveal_steps = std::max<int64_t>(until, 0);
     follow_answer(snapshot, step, open);
     follow_share(snapshot, step, open);

@@ -520,7 +520,8 @@ TEST_CASE("once it is answered, a question's picture moves to the line that was 
     CHECK(line_after("A08", 1, false).first == 2);
     CHECK(line_after("A08", 1, true).first == 3);
     CHECK(line_after("A08", 6, true).first == 4);  // the scene names line 3, the question line 4
-    CHECK(line_after("A04", 3, false).second == 0);
+    CHECK(line_after("A15", 1, false).second == 0);
+    CHECK(line_after("A04", 3, false).first == 5);  // the step says so itself
     const auto chain = line_after("A04", 3, true);  // where the chain runs
     CHECK(chain.first == 5);
     CHECK(chain.second > 0);

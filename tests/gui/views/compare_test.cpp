@@ -49,6 +49,8 @@ TEST_CASE("a change that is too small for a digit is not minus nothing") {
     const auto same =
         compare_rows(*run_with(1000, {{"achieved_occupancy", 6.16}}), *run_with(1000, {{"achieved_occupancy", 6.159}}));
     CHECK(row_called(same, "achieved occupancy")->change == "same");
+    CHECK(difference_of(*run_with(100000, {}), *run_with(100008, {}))
+              .starts_with("B takes 100,008 cycles, 8 more than A (< 0.1 %)."));
 }
 
 TEST_CASE("quick sums of any window are the plain ones") {
@@ -121,8 +123,26 @@ TEST_CASE("the table says how much each metric changed, shares in points") {
     CHECK(global->state == StallReason::long_scoreboard);
     CHECK(global->change == "-50.0 points");
     CHECK(row_called(rows, "l1 hit rate") == nullptr);  // neither run has one
-    CHECK(difference_of(*a, *b) == "B takes 1,500 cycles, 500 fewer than A (-25 %).");
-    CHECK(difference_of(*b, *b) == "B takes 1,500 cycles, as many as A.");
+    const std::string same = " Both have the same kernel, GPU, blocks and threads a block.";
+    CHECK(difference_of(*a, *b) == "B takes 1,500 cycles, 500 fewer than A (-25 %): 1.33 times as fast." + same);
+    CHECK(difference_of(*b, *b) == "B takes 1,500 cycles, as many as A." + same);
+}
+
+TEST_CASE(
+    "two runs are told as times as fast or as long, by time where the clocks differ, and with what is the same in both") {
+    const auto a = std::make_shared<model::KernelRun>(*run_with(2000, {})),
+               b = std::make_shared<model::KernelRun>(*run_with(1000, {}));
+    CHECK(factor_of(*a, *b) == "2 times as fast");
+    CHECK(factor_of(*b, *a) == "2 times as long");
+    CHECK(factor_of(*a, *a).empty());
+    b->config.block.x *= 2;
+    b->gpu = model::gpu_named("p100").value();
+    b->gpu.boost_mhz.value = 2 * a->gpu.boost_mhz;
+    a->result.time_us = 20, b->result.time_us = 5;
+    CHECK(factor_of(*a, *b) == "4 times as fast");
+    CHECK(difference_of(*a, *b).ends_with(": 4 times as fast. Both have the same kernel and blocks."));
+    b->result.fault = simt::Fault{};
+    CHECK(factor_of(*a, *b).empty());
 }
 
 TEST_CASE("the table leads from the warps that a scheduler can hold to those selected, each at most the one before") {

@@ -1,5 +1,10 @@
 // Pictures of single lessons: what each tells of the lesson's own run, what it keeps back while a question is open, and that
 // it reads at any size.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "app/gui/views/sketch/sketch.h"
 #include "tests/gui/lesson_desk.h"
 
 namespace gui_lesson_pictures_test {
@@ -53,6 +58,258 @@ TEST_CASE("each layer has the lengths of its weights and of its gradient", "[lon
     for (const char* name : {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"})
         CHECK(said.find(std::string(name) + " (") != std::string::npos);
     reads_at_any_size(desk);
+}
+
+namespace {
+
+struct Steps : Desk {
+    Steps(const char* lesson, int step) : Desk({.lesson = lesson, .lesson_step = step}) {
+        session.workspace = Workspace::learn;
+        settle();
+    }
+    // Where a text stands in a picture, which is written after the lesson's; it has to be there.
+    UiState::Written text(const std::string& words) const {
+        for (size_t i = written.size(); i-- > 0;)
+            if (written[i].text == words) return written[i];
+        FAIL("nothing says '" << words << "'");
+        return {};
+    }
+};
+
+// At twice the text size every panel stands behind a tab of its own.
+void reads_behind_every_tab(Desk& desk) {
+    desk.size(1600, 1000, 2);
+    desk.frames(3);
+    std::vector<std::pair<std::string, Rect>> tabs;
+    for (const UiState::Written& one : desk.written)
+        if (one.ink.y > 110 && one.ink.bottom() < 165) tabs.emplace_back(one.text, one.ink);
+    CHECK(tabs.size() > 1);
+    for (const auto& [name, ink] : tabs) {
+        desk.click(ink.x + ink.w / 2, ink.y + ink.h / 2);
+        desk.frames(3);
+        INFO("behind the tab " << name);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a number can be typed by mouse at any size: the last chip of the pad is whole and clears a digit") {
+    for (const auto& [lesson, step] : {std::pair{"A02", 1}, {"A05", 2}, {"A06", 6}}) {
+        Steps desk(lesson, step);
+        reads_at_any_size(desk);
+        desk.size(1280, 720, 1);
+        desk.frames(3);
+        INFO(lesson);
+        REQUIRE(desk.click_on("9"));
+        CHECK(sketch_of(desk.session.lesson)->sketch.values.front() == 9);
+        REQUIRE(desk.click_on("take back"));
+        CHECK_FALSE(std::isfinite(sketch_of(desk.session.lesson)->sketch.values.front()));
+    }
+}
+
+TEST_CASE("lanes have their numbers at any size, before the answer and after it") {
+    Steps desk("A06", 5);
+    const auto numbered = [&](float width, float height, float scale) {
+        desk.size(width, height, scale);
+        desk.frames(3);
+        INFO(width << " x " << height << " at " << scale);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+        if (!desk.shows("The 32 lanes at line 8")) return;  // the lesson's text has the whole window
+        for (const char* lane : {"0", "4", "16", "28", "31"}) CHECK(desk.text(lane).ink.x > 0);
+        CHECK(desk.text("31").ink.right() > desk.text("28").ink.right());
+    };
+    for (const bool answered : {false, true}) {
+        if (answered) {
+            for (size_t lane = 0; lane < 16; ++lane) sketch_of(desk.session.lesson)->sketch.values[lane] = 1;
+            sketch_of(desk.session.lesson)->locked = true;
+            desk.session.post(ask::LockPrediction{0});
+            desk.settle();
+        }
+        numbered(1600, 1000, 1), numbered(1280, 720, 1), numbered(1600, 1000, 2);
+    }
+}
+
+TEST_CASE("the bars of the funnel stand at one pitch, so that each loss begins at the bar above it") {
+    for (const auto& [width, height] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        Steps desk("A05", 4);
+        desk.size(width, height, 1);
+        desk.frames(3);
+        const float pitch = desk.text("fit at once").ink.y - desk.text("can hold").ink.y;
+        CHECK(desk.text("active").ink.y - desk.text("fit at once").ink.y == Approx(pitch).margin(2));
+        CHECK(desk.text("in a lens").ink.y - desk.text("can hold").ink.y == Approx(5 * pitch).margin(6));
+    }
+}
+
+TEST_CASE("a run is guessed on the roofline where the step asks for it, and in no step after that") {
+    Steps desk("A11", 0);
+    CHECK(desk.session.roof.guessing());
+    go_to(desk, 1);  // left without a guess: its text tells of the run
+    CHECK_FALSE(desk.session.roof.guessing());
+    CHECK(desk.shows("Run 1 reaches"));
+    go_to(desk, 8);
+    CHECK_FALSE(desk.session.roof.guessing());
+}
+
+TEST_CASE("a step begins where its line is issued for the n-th time") {
+    Steps desk("A04", 2);
+    const auto& steps = desk.session.snapshot()->kernel.history->steps;
+    const auto now = static_cast<size_t>(desk.session.sm.history_step);
+    REQUIRE(now < steps.size());
+    CHECK(std::count_if(steps.begin(), steps.begin() + static_cast<int64_t>(now) + 1,
+                        [&](const simt::WarpStep& one) { return one.pc == steps[now].pc; }) == 6);
+}
+
+TEST_CASE("where the own picture stands above a question, what is not asked for may be seen") {
+    {
+        Steps ladder("A07", 2);
+        CHECK_FALSE(ladder.shows("Hidden until you lock an answer."));
+        const std::string rungs = said_by(ladder, "ladder");
+        CHECK(rungs.find("shared memory, median") != std::string::npos);
+        CHECK(rungs.find("L2") == std::string::npos);
+        CHECK(rungs.find("DRAM") == std::string::npos);
+    }
+    Steps warps("A04", 3);
+    CHECK(warps.session.learn.reveal_steps > 1);
+    CHECK(warps.shell.focus.time > 0);
+}
+
+TEST_CASE("threads past the end of the arrays are marked and said, once nothing is asked about them") {
+    Steps desk("A02", 5);
+    CHECK(desk.shows("past the end"));
+    CHECK(said_by(desk, "threads").find("From 20 on they are past the end of the arrays.") != std::string::npos);
+    go_to(desk, 0);
+    CHECK_FALSE(desk.shows("past the end"));
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("a few SMs share the width of their picture, with their names and those of their blocks") {
+    Steps desk("A02", 7);
+    answer(desk, 7);
+    desk.size(1280, 720, 1);
+    desk.frames(3);
+    CHECK(desk.text("SM 1").ink.x - desk.text("SM 0").ink.x > 84);
+    CHECK(desk.shows("block 0"));
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("a line with several loads opens on the one that costs most") {
+    Steps desk("A12", 13);
+    CHECK(said_by(desk, "coalesce").find("touches 32 sectors") != std::string::npos);
+}
+
+TEST_CASE("products of FP16 are drawn, with the matrix that they are added to and the tiles of a launch's blocks") {
+    Steps desk("A13", 0);
+    std::string said = said_by(desk, "products");
+    CHECK(said.find("D (derived): A [16 × 16] times B [16 × 16]") != std::string::npos);
+    CHECK(said.find("added to C's") != std::string::npos);
+    CHECK(desk.shows("Each element of D is a row of A times a column of B"));
+    reads_at_any_size(desk);
+    go_to(desk, 15);
+    said = said_by(desk, "products");
+    CHECK(said.find("Each of 16 blocks makes 16 × 16 elements, from 16 rows of A and 16 columns of B.") !=
+          std::string::npos);
+    CHECK(desk.quads < 8000);
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("a tensor core's piece shows four multiply-adds of a sum and the lanes that hold their numbers") {
+    Steps desk("A13", 4);
+    const std::string said = said_by(desk, "tensor_core");
+    CHECK(said.find("64 pieces an instruction: 4,096 multiply-adds") != std::string::npos);
+    CHECK(said.find("A[1][0] of lane 4 times B[0][2] of lane 8") != std::string::npos);
+    CHECK(said.find("A[1][3] of lane 5 times B[3][2] of lane 9") != std::string::npos);
+    CHECK(said.find("their sum goes to D[1][2], lane 5") != std::string::npos);
+    CHECK(said.find("32 cycles for them") != std::string::npos);
+    reads_at_any_size(desk);
+    reads_behind_every_tab(desk);
+    CHECK(desk.shows("Source"));
+    desk.size(1600, 1000, 1);
+    desk.frames(3);
+    REQUIRE(desk.click_on("4 ... 7"));
+    CHECK(desk.shows("A[1][4] lane 6"));
+}
+
+TEST_CASE("a sum of FP16 ones is drawn on from real sums, and stands still at 2,048") {
+    Steps desk("A13", 11);
+    const LessonState::Prediction& given = *sketch_of(desk.session.lesson);
+    REQUIRE(given.board->kind == "curve");
+    CHECK(given.board->places[1].known == 1000);
+    CHECK_FALSE(given.board->places[5].known);
+    answer(desk, 11);
+    REQUIRE(given.told);
+    CHECK(given.told->sketch.values == std::vector<double>{500, 1000, 1500, 2000, 2048, 2048});
+}
+
+TEST_CASE("above a prediction the memory chart and coalescing stand whole in a window of 1280 x 720") {
+    const auto whole = [](const Desk& desk, const std::string& words) {
+        for (const UiState::Written& one : desk.written)
+            if (one.text.ends_with(words) && one.ink.bottom() <= one.clip.bottom() + 0.5f) return true;
+        return false;
+    };
+    for (const auto& [lesson, step, last] : {std::tuple{"A09", 6, "peak."}, {"A16", 1, "%)."}}) {
+        Steps desk(lesson, step);
+        desk.size(1280, 720, 1);
+        desk.frames(4);
+        INFO(lesson);
+        CHECK(whole(desk, last));  // of the caption
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("a bar's unit is told whole in a small window") {
+    for (const auto& [lesson, step, unit] : {std::tuple{"A04", 3, "cycles from one issue to the next"},
+                                             {"A09", 6, "global loads a warp"},
+                                             {"A12", 5, "times as fast as naive"}}) {
+        Steps desk(lesson, step);
+        desk.size(1280, 720, 1);
+        desk.frames(4);
+        CHECK(desk.shows(unit));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("a CPU stands beside the GPU by what can be counted of both") {
+    Steps desk("A01", 0);
+    const std::string said = said_by(desk, "cpu_gpu");
+    for (const char* fact : {"multiply-adds a cycle: 64 and 5,120, x 80", "threads at hand: 8 and 163,840, x 20,480",
+                             "FP32 peak, TFLOP/s: 0.538 and 15.7, x 29.1", "memory on the chip, MiB: 9.25 and 36, x 3.89"})
+        CHECK(said.find(fact) != std::string::npos);
+    CHECK(desk.shows("of it for each lane, KiB"));
+    CHECK(desk.quads < 8000);
+    reads_at_any_size(desk);
+    reads_behind_every_tab(desk);
+    go_to(desk, 1);
+    CHECK(desk.session.snapshot()->kernel.run);
+}
+
+TEST_CASE("the machine tells what registers, L1, L2 and DRAM can hold") {
+    Steps desk("A07", 7);
+    for (const float width : {1600.0f, 1280.0f}) {
+        desk.size(width, width == 1600 ? 1000 : 720, 1);
+        desk.frames(4);
+        CHECK(desk.shows("256 KiB"));
+        CHECK(desk.shows("L2 6 MiB"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("no step of part A writes text on text or cuts it, at any size, open or answered", "[long]") {
+    for (int number = 1; number <= 16; ++number) {
+        const std::string id = fmt::format("A{:02}", number);
+        Steps desk(id.c_str(), 0);
+        const int count = static_cast<int>(desk.session.lesson.lesson->steps.size());
+        for (int step = 0; step < count; ++step) {
+            go_to(desk, step);
+            for (const bool answered : {false, true}) {
+                if (answered && desk.session.lesson.predictions[static_cast<size_t>(step)].empty()) continue;
+                if (answered) answer(desk, step);
+                INFO(id << " step " << step + 1 << (answered ? " answered" : ""));
+                reads_at_any_size(desk);
+                reads_behind_every_tab(desk);
+            }
+        }
+    }
 }
 
 }  // namespace gui_lesson_pictures_test

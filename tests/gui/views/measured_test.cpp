@@ -154,6 +154,15 @@ TEST_CASE("what stands beside a measured time is told in percent, and in factors
     CHECK(beside(NAN, 100).empty());
 }
 
+TEST_CASE("where model and measurement are far apart it is said what each of them ran") {
+    const device::MeasuredGpu gpu;
+    const device::MeasuredKernel kernel{&gpu, nullptr, 100};
+    CHECK(
+        measured_sentence(kernel, 178)
+            .ends_with("the model is 78 % slower: it runs the PTX as it stands, the GPU what its driver compiled from it"));
+    CHECK(measured_sentence(kernel, 110).ends_with("the model is 10 % slower"));
+}
+
 TEST_CASE("without a file the view of measurements says plainly that nothing was measured, and no other view shows any") {
     Desk desk("measured");
     desk.frames(2);

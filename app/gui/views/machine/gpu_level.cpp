@@ -424,6 +424,26 @@ std::string slots_text(const MachineFrame& frame) {
                        with_commas(taken), with_commas(scene.at_once));
 }
 
+// Beside how many SMs there are what each of them, and the memories that all share, can hold, as far as there is room.
+void say_capacities(Ui& ui, const model::GpuSpec& gpu, float x, float right, float baseline) {
+    x = ui.text(x, baseline, fmt::format("{} SM{}", gpu.sms.value, gpu.sms.value == 1 ? "" : "s"),
+                {.size = 13, .weight = 600});
+    const std::string registers = bytes_text(4.0 * gpu.registers_per_sm), l1 = bytes_text(gpu.l1_bytes),
+                      shared = bytes_text(gpu.shared_per_sm), l2 = bytes_text(gpu.l2_bytes);
+    const bool one_memory = gpu.shared_carveouts.value[1] != 0;
+    const std::string memory =
+        gpu.memory_gb > 0 ? fmt::format(", {} {:g} GB", name_of(gpu.dram_kind.value), gpu.memory_gb.value) : std::string();
+    const std::string near = one_memory ? fmt::format("{} of L1 and shared memory", l1)
+                                        : fmt::format("{} of L1, {} of shared memory", l1, shared),
+                      close = one_memory ? fmt::format("{} L1 + shared", l1) : fmt::format("{} L1, {} shared", l1, shared);
+    for (const std::string& text : {fmt::format("each {} of registers, {}; L2 {}{}", registers, near, l2, memory),
+                                    fmt::format("each {} registers, {}; L2 {}{}", registers, close, l2, memory),
+                                    fmt::format("{} registers, {}; L2 {}", registers, close, l2),
+                                    fmt::format("{} registers each; L2 {}", registers, l2)})
+        if (x + 12 + ui.text_width(text, {.size = 12}) <= right)
+            return void(ui.text(x + 12, baseline, text, {.size = 12, .color = ui.theme->ink2}));
+}
+
 }  // namespace
 
 float needs_gpu(const MachineFrame& frame, const Rect& room) {
@@ -456,8 +476,7 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     if (p.channel_count() > 1) title(p.channel.back(), memory, Align::right);
     if (p.slice_count() > 0) title(p.slice.front(), slices, Align::left);
     if (p.slice_count() > 1) title(p.slice.back(), slices, Align::right);
-    ui.text(p.bus[0].right() + 10, p.all.y + 18, fmt::format("{} SM{}", gpu.sms.value, gpu.sms.value == 1 ? "" : "s"),
-            {.size = 13, .weight = 600});
+    say_capacities(ui, gpu, p.bus[0].right() + 10, p.bus[1].x - 34, p.all.y + 18);
     draw_slices(frame, p);
     ui.rect(p.crossbar, faded(data::sky, ui.theme->dark ? 0.08f : 0.12f));
     draw_channels(frame, p);

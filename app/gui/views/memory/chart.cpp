@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/memory/chart_picture.h"
 #include "app/gui/views/memory/request_data.h"
@@ -34,8 +36,14 @@ class ChartView final : public View, ChartPicture {
         ui.push_scope("chart");
         flowing_ = !ui.calm() && (session.playing || (ui.enabled && area.contains(ui.mouse)));
         if (flowing_) ui.animate();
-        draw_controls(ui, body);
-        place(Rect{body.x, body.y + 36, body.w, body.h - 36});
+        // In little room above a prediction the boxes have the height of the chips, which the whole kernel does without.
+        const bool chips = body.h >= low_body || !has_room_to_itself(session, body.h);
+        if (chips)
+            draw_controls(ui, body);
+        else if (std::exchange(window_, false))
+            run_ = nullptr;
+        const float used = chips ? 36.0f : 0.0f;
+        place(Rect{body.x, body.y + used, body.w, body.h - used});
         draw_kernel(ui, run);
         draw_spaces(ui);
         draw_l1(ui, session, run, area);
@@ -43,6 +51,10 @@ class ChartView final : public View, ChartPicture {
         draw_dram(ui, run);
         draw_links(ui);
         ui.pop_scope();
+    }
+
+    float needs(Ui&, Session& session, Focus&, const Rect& room) override {
+        return room.h < low_body + around && has_room_to_itself(session, room.h - around) ? 310 : 346;
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
@@ -83,6 +95,7 @@ class ChartView final : public View, ChartPicture {
     }
 
   private:
+    static constexpr float low_body = 264, around = 82;  // below it no chips; title and caption around it
     bool window_ = false;
     std::string caption_of(const model::KernelRun& run) const {
         const std::string stopped = stopped_text(run);

@@ -177,6 +177,20 @@ int newest_row(const std::vector<MemoryRow>& rows, const simt::WarpHistory& hist
     return newest;
 }
 
+// Of the line's rows, those that the warp executed before the others, the one whose requests take most sectors or passes:
+// what the line costs, it costs there. Of equal ones the first; -1: the line asks for no memory.
+int worst_of_line(const std::vector<MemoryRow>& rows, int32_t line) {
+    int worst = -1;
+    const auto worse = [](const MemoryRow& one, const MemoryRow& other) {
+        if (one.accesses.empty() != other.accesses.empty()) return other.accesses.empty();
+        return one.per_request() > other.per_request();
+    };
+    for (size_t i = 0; i < rows.size() && line > 0; ++i)
+        if (rows[i].line == line && (worst < 0 || worse(rows[i], rows[static_cast<size_t>(worst)])))
+            worst = static_cast<int>(i);
+    return worst;
+}
+
 }  // namespace
 
 Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Focus& focus, const simt::WarpHistory* history,
@@ -191,15 +205,14 @@ Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Fo
         take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == focus.pc; });
         // Of a line with several, the one that was looked at before stays.
         take([&](const MemoryRow& row) { return row.line == focus.line && static_cast<int32_t>(row.pc) == last; });
-        take([&](const MemoryRow& row) { return row.line == focus.line && focus.line > 0; });
+        if (picked.row < 0) picked.row = worst_of_line(rows, focus.line);
     } else if (history != nullptr) {
         picked.row = newest_row(rows, *history, issued);
     }
     take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == last; });
     // The clock has not come to one, or an open prediction stops it before: the line that the scene opens on.
     const int32_t opened = session.snapshot()->kernel.look_at.line;
-    take([&](const MemoryRow& row) { return row.line == opened && opened > 0 && !row.accesses.empty(); });
-    take([&](const MemoryRow& row) { return row.line == opened && opened > 0; });
+    if (picked.row < 0) picked.row = worst_of_line(rows, opened);
     take([&](const MemoryRow& row) { return !row.accesses.empty(); });
     take([&](const MemoryRow&) { return true; });
     if (picked.row < 0) return picked;

@@ -6,6 +6,8 @@
 
 namespace lockstep::gui {
 
+constexpr double far_off = 1.5;  // times
+
 std::optional<device::MeasuredKernel> measured_of(const Session& session, const model::KernelRun& run) {
     if (session.measured->gpus.empty() || run.result.fault || run.result.stopped) return std::nullopt;
     return session.measured->find(run);
@@ -23,7 +25,11 @@ std::string beside(double simulated_us, double measured_us) {
 
 std::string measured_sentence(const device::MeasuredKernel& measured, double simulated_us) {
     const std::string words = beside(simulated_us, measured.time_us);
-    return fmt::format("{} {}{}{}", time_text(measured.time_us), measured.gpu->badge(), words.empty() ? "" : "; ", words);
+    const double ratio = simulated_us / measured.time_us;
+    // Far off, the two may not do the same work: the driver's compiler leaves out what comes to the same.
+    const bool far = !words.empty() && (ratio > far_off || ratio < 1 / far_off);
+    return fmt::format("{} {}{}{}{}", time_text(measured.time_us), measured.gpu->badge(), words.empty() ? "" : "; ", words,
+                       far ? ": it runs the PTX as it stands, the GPU what its driver compiled from it" : "");
 }
 
 void draw_measured(Ui& ui, float x, float baseline, float right, const device::MeasuredKernel& measured,

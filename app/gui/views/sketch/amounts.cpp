@@ -98,8 +98,9 @@ double bar_value(const Rect& row, const SketchAxis& axis, float x) {
 
 namespace {
 
-// In a low picture the unit stands before the ticks, not below them.
-void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, bool low, float left) {
+// In a low picture the unit stands before the ticks where it fits there, else below them, closer, else where most of it
+// fits.
+void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Rect& last, const Rect& area) {
     float free_from = -1e6f;
     for (const double tick : ticks_of(scene.board.axis)) {
         const float x = bar_end(first, scene.board.axis, tick);
@@ -110,13 +111,18 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
         ui.text(x, last.bottom() + 22, says, {.size = 12, .color = ui.theme->ink2, .align = Align::center, .mono = true});
         free_from = x + w / 2 + 10;
     }
-    if (scene.board.axis.unit.empty()) return;
-    if (low)
-        ui.text(last.x - 18, last.bottom() + 22, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = last.x - 22 - left});
-    else
-        ui.text(last.right(), last.bottom() + 42, scene.board.axis.unit,
-                {.size = 12, .color = ui.theme->ink2, .align = Align::right});
+    const std::string& unit = scene.board.axis.unit;
+    if (unit.empty()) return;
+    TextStyle style{.size = 12, .color = ui.theme->ink2, .align = Align::right};
+    const bool low = area.h < 190;
+    const float before = last.x - 22 - area.x, behind = area.right() - last.right() - 20, w = ui.text_width(unit, style);
+    const float below = last.bottom() + (low ? 37 : 42);
+    if (!low || (w > before && below <= area.bottom() + 2 && w < last.right() - area.x))
+        return void(ui.text(last.right(), below, unit, style));
+    style.width = std::max(before, behind);
+    if (before >= behind || w <= before) return void(ui.text(last.x - 18, last.bottom() + 22, unit, style));
+    style.align = Align::left;
+    ui.text(last.right() + 20, last.bottom() + 22, unit, style);
 }
 
 void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size_t i, const Rect& row) {
@@ -156,7 +162,7 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
 void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
     const Theme& theme = *ui.theme;
     const size_t rows = scene.board.places.size();
-    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area.h < 190, area.x);
+    draw_bar_axis(ui, scene, bar_row(area, rows, 0), bar_row(area, rows, rows - 1), area);
     for (size_t i = 0; i < rows; ++i) {
         const Rect row = bar_row(area, rows, i);
         const lessons::SketchPlace& place = scene.board.places[i];
@@ -197,6 +203,33 @@ bool bar_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const K
 
 // A number.
 
+// A pad for whoever has no keyboard at hand: below the box on one line, and where that is too narrow or too low beside it,
+// on as many lines as it takes.
+void draw_pad(Ui& ui, Sketch& pencil, SketchHand& hand, const Rect& box, const Rect& area) {
+    constexpr float gap = 4, row = 30;  // as chips stand
+    constexpr std::string_view signs = "0123456789.", back = "take back";
+    float all = ui.chip_width(back);
+    for (const char sign : signs) all += ui.chip_width(std::string(1, sign)) + gap;
+    const bool below = all <= area.w && box.bottom() + 14 + 26 <= area.bottom();
+    const float left = below ? area.x : box.right() + 24, right = area.right();
+    float x = left, y = below ? box.bottom() + 14 : area.y + 4;
+    const auto chip = [&](std::string_view label, bool able = true) {
+        if (x > left && x + ui.chip_width(label) > right) x = left, y += row;
+        return ui.chip(x, y, label, false, able);
+    };
+    ui.push_scope("pad");
+    for (const char sign : signs)
+        if (chip(std::string(1, sign)) && hand.typed.size() < 12) {
+            hand.typed += sign;
+            pencil.values.front() = std::atof(hand.typed.c_str());
+        }
+    if (chip(back, !hand.typed.empty())) {
+        hand.typed.pop_back();
+        pencil.values.front() = hand.typed.empty() ? lessons::nothing_put : std::atof(hand.typed.c_str());
+    }
+    ui.pop_scope();
+}
+
 void draw_typed(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
     const Theme& theme = *ui.theme;
     const double put = pencil.values.front();
@@ -209,21 +242,7 @@ void draw_typed(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
                               {.size = 32, .color = typed.empty() ? theme.quiet : theme.ink, .weight = 700});
     if (scene.open && scene.by_hand) ui.rect({end + 4, box.y + 24, 2, 36}, theme.accent);
     ui.text(box.right() - 16, box.y + 52, scene.board.axis.unit, {.size = 16, .color = theme.ink2, .align = Align::right});
-    // A pad for whoever has no keyboard at hand.
-    if (scene.open && scene.by_hand) {
-        float x = area.x;
-        ui.push_scope("pad");
-        for (const char sign : std::string("0123456789.")) {
-            if (!ui.chip(x, box.bottom() + 14, std::string(1, sign))) continue;
-            if (hand.typed.size() < 12) hand.typed += sign;
-            pencil.values.front() = std::atof(hand.typed.c_str());
-        }
-        if (ui.chip(x, box.bottom() + 14, "take back", false, !hand.typed.empty())) {
-            hand.typed.pop_back();
-            pencil.values.front() = hand.typed.empty() ? lessons::nothing_put : std::atof(hand.typed.c_str());
-        }
-        ui.pop_scope();
-    }
+    if (scene.open && scene.by_hand) draw_pad(ui, pencil, hand, box, area);
     if (!scene.truth) return;
     const Faded faint(ui, scene.shown);
     const Rect told{box.right() + 24, box.y, std::min(360.0f, area.right() - box.right() - 24), box.h};

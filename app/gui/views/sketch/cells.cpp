@@ -329,6 +329,9 @@ void draw_lanes(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
     ui.text(area.x, area.y + 14,
             scene.board.line > 0 ? fmt::format("The 32 lanes at line {}", scene.board.line) : "The 32 lanes",
             {.size = 14, .weight = 600});
+    // All cells have their numbers inside, or, where the widest does not fit, every fourth has it below.
+    const bool inside = ui.text_width("31", {.size = 12, .weight = 600}) + 4 <= first.w;
+    const float below = inside ? 0.0f : 14.0f;
     for (int lane = 0; lane < 32; ++lane) {
         const auto i = static_cast<size_t>(lane);
         const Rect box = lane_cell(area, lane);
@@ -341,10 +344,13 @@ void draw_lanes(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
         ui.frame(box, theme.line);
         if (i < pencil.values.size() && pencil.values[i] > 0) draw_pencil(ui, box, 7u * static_cast<uint32_t>(lane) + 3, 6);
         const std::string number = std::to_string(lane);
-        const float w = ui.text_width(number, {.size = 12, .weight = 600, .mono = false});
-        if (w + 4 <= box.w) {
+        const float w = ui.text_width(number, {.size = 12, .weight = 600});
+        if (inside) {
             ui.rect({box.x + box.w / 2 - w / 2 - 2, box.y + 3, w + 4, 16}, theme.panel, 3);
             ui.text(box.x + box.w / 2, box.y + 15, number, {.size = 12, .align = Align::center, .weight = 600});
+        } else if (lane % 4 == 0 || lane == 31) {
+            ui.text(box.x + box.w / 2, box.bottom() + 14, number,
+                    {.size = 12, .color = theme.ink2, .align = Align::center, .weight = 600});
         }
         if (scene.score && scene.verdict(i) != Verdict::none) {
             const Faded faint(ui, scene.shown);
@@ -367,9 +373,10 @@ void draw_lanes(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
             const std::string word =
                 good ? fmt::format("agree {}", end - lane + 1) : fmt::format("{} {}", word_of(verdict), end - lane + 1);
             const float w = ui.text_width(word, {.size = 12, .weight = 600}) + 12, x = std::max(a.x, free_from);
-            ui.line({a.x, a.bottom() + 6}, {b.right(), a.bottom() + 6}, good ? theme.right : theme.wrong, 2);
+            const float y = a.bottom() + below + 6;
+            ui.line({a.x, y}, {b.right(), y}, good ? theme.right : theme.wrong, 2);
             if (x + w <= area.right() && (x <= b.right() || x == a.x)) {
-                ui.text(x, a.bottom() + 24, word, {.size = 12, .color = good ? theme.right : theme.wrong, .weight = 600});
+                ui.text(x, y + 18, word, {.size = 12, .color = good ? theme.right : theme.wrong, .weight = 600});
                 free_from = x + w;
             }
         }

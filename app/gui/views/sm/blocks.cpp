@@ -402,18 +402,23 @@ class BlocksView final : public View {
     // Returns the height used.
     float draw_tiles(Ui& ui, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const float label = 30;
+        // A few SMs share the width, each with its name above; of many each row has its first SM's number beside.
+        const bool few = sms_ <= 8 && r.h >= 56;
+        const float label = few ? 2.0f : 30.0f, names = few ? 18.0f : 0.0f;
         const int64_t columns = tile_columns(r.w - label, r.h - 4), rows = (sms_ + columns - 1) / columns;
-        const float pitch_x = std::min(84.0f, (r.w - label) / static_cast<float>(columns));
-        const float pitch_y = std::min(84.0f, (r.h - 4) / static_cast<float>(rows));
+        const float pitch_x = std::min(few ? 240.0f : 84.0f, (r.w - label) / static_cast<float>(columns));
+        const float pitch_y = std::min(few ? 120.0f : 84.0f, (r.h - 4 - names) / static_cast<float>(rows));
         const float w = pitch_x - 3, h = pitch_y - 3;
         const TileCells cells = cells_of_tile(w, h);
         const int64_t labelled =
             pitch_y >= 16 ? 1 : static_cast<int64_t>(16 / std::max(1.0f, pitch_y)) + 1;  // each n-th row
         for (int64_t sm = 0; sm < sms_; ++sm) {
             const Rect tile{r.x + label + pitch_x * static_cast<float>(sm % columns),
-                            r.y + 2 + pitch_y * static_cast<float>(sm / columns), w, h};
-            if (sm % columns == 0 && sm / columns % labelled == 0)
+                            r.y + 2 + names + pitch_y * static_cast<float>(sm / columns), w, h};
+            if (few)
+                ui.text(tile.x + tile.w / 2, tile.y - 7, fmt::format("SM {}", sm),
+                        {.size = 12, .color = theme.ink2, .align = Align::center, .width = tile.w});
+            else if (sm % columns == 0 && sm / columns % labelled == 0)
                 ui.text(tile.x - 8, tile.y + h / 2 + 4, std::to_string(sm),
                         {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
             const bool traced = sm == static_cast<int64_t>(run_->result.trace.sm);
@@ -428,7 +433,7 @@ class BlocksView final : public View {
             }
             if (ui.clicked(tile)) focus.sm = static_cast<int32_t>(sm);
         }
-        return pitch_y * static_cast<float>(rows) + 2;
+        return pitch_y * static_cast<float>(rows) + 2 + names;
     }
 
     void draw_slot(Ui& ui, const Focus& focus, const Rect& tile, const TileCells& cells, int64_t sm, int64_t slot) const {
@@ -449,6 +454,13 @@ class BlocksView final : public View {
                 ui.rect(cell, mix(theme.panel, color, 0.45f));
             else
                 ui.rect({cell.x, cell.bottom() - 1, cell.w, 1}, mix(theme.panel, color, 0.6f));
+            if (!running && !done) continue;
+            const std::string name = fmt::format("{}{}", cell.w >= 64 ? "block " : "", block.block);
+            if (cell.h >= 16 && ui.text_width(name, {.size = 12}) + 6 <= cell.w)
+                ui.text(cell.x + cell.w / 2, cell.y + cell.h / 2 + 4.5f, name,
+                        {.size = 12,
+                         .color = text_on(running ? color : mix(theme.panel, color, 0.45f)),
+                         .align = Align::center});
         }
     }
 

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "core/model/gpus/gpu_fields.h"
 #include "core/ptx/decode/views.h"
 
 namespace lockstep::gui {
@@ -69,6 +71,19 @@ std::optional<FragmentMap> fragments_of(const ptx::Program& program, int32_t lin
                              halves ? column % 2 : 0};
     });
     return map;
+}
+
+PieceFacts piece_facts(const FragmentMap& map, const model::GpuSpec& gpu) {
+    constexpr int each = piece_side * piece_side * piece_side;
+    PieceFacts facts{.row_pieces = map.d.rows / piece_side,
+                     .column_pieces = map.d.columns / piece_side,
+                     .k_pieces = map.a.columns / piece_side};
+    facts.pieces = facts.row_pieces * facts.column_pieces * facts.k_pieces;
+    facts.multiply_adds = int64_t{facts.pieces} * each;
+    if (map.a.type == "f16" && gpu.fp16_tensor_tflops > 0)
+        facts.per_cycle = static_cast<int>(std::lround(model::tensor_fmas(gpu) / each));
+    facts.gpu = gpu.title;
+    return facts;
 }
 
 std::string FragmentMap::held_by(const FragmentMatrix& matrix, int lane) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/gpus/gpu_spec.h"
 #include "core/ptx/decode/program.h"
 
 namespace lockstep::gui {
@@ -35,5 +36,17 @@ struct FragmentMap {
 // The matrix product at source line `line`, else the program's first; none where there is none, or one that is dealt out in
 // another way (sparse, f64, m8n8k4, wgmma).
 std::optional<FragmentMap> fragments_of(const ptx::Program& program, int32_t line);
+
+// The product as pieces of 4 x 4 x 4 multiply-adds, what a Volta tensor core does in a cycle, and how many of them a
+// sub-core of the GPU does in a cycle, from the vendor's peak; 0: it has no tensor cores.
+constexpr int piece_side = 4;
+struct PieceFacts {
+    int row_pieces = 0, column_pieces = 0, k_pieces = 0, pieces = 0;
+    int64_t multiply_adds = 0;
+    int per_cycle = 0;
+    std::string gpu;
+    int cycles() const { return per_cycle > 0 ? (pieces + per_cycle - 1) / per_cycle : 0; }
+};
+PieceFacts piece_facts(const FragmentMap& map, const model::GpuSpec& gpu);
 
 }  // namespace lockstep::gui

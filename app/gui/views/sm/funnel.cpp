@@ -158,12 +158,15 @@ class FunnelView final : public View {
         const Theme& theme = *ui.theme;
         const float names = std::clamp(r.w * 0.17f, 96.0f, 150.0f), values = 66;
         const Rect plot{r.x + names, r.y, r.w - names - values, r.h};
-        const float pitch = r.h / 6, bar = std::clamp(pitch * 0.46f, 16.0f, 36.0f), thin = other ? 7.0f : 0.0f;
+        // Five bars and the lens at one pitch, each with its loss in the gap above.
+        constexpr float words = 20;
+        const float thin = other ? 7.0f : 0.0f,
+                    bar = std::clamp(std::min(r.h / 6 * 0.46f, (r.h - 16 - 5 * words) / 6 - thin), 10.0f, 36.0f),
+                    pitch = (r.h - bar - thin - 16) / 5;
         const auto x_of = [&](double warps) { return plot.x + plot.w * static_cast<float>(warps / own.warps[0]); };
         float before = 0;  // where the bar above ends
         for (size_t i = 0; i < own.warps.size(); ++i) {
-            const float y = r.y + pitch * static_cast<float>(i) + (i == 0 ? 0.0f : pitch - bar - thin - 4),
-                        end = x_of(own.warps[i]);
+            const float y = r.y + pitch * static_cast<float>(i), end = x_of(own.warps[i]);
             const Rect box{plot.x, y, std::max(2.0f, end - plot.x), bar};
             ui.rect({plot.x, y, plot.w, bar}, theme.panel2);
             draw_bar(ui, own, i, box);
@@ -182,19 +185,21 @@ class FunnelView final : public View {
                         {.size = 12, .color = theme.ink2, .align = Align::right});
             if (i > 0) {
                 // From the end of the bar above down to the end of this one.
-                const float top = y - (pitch - bar - thin - 4);
-                const Point edge[] = {{before, top - 2}, {before, y - 6}, {end, y - 6}, {end, y}};
+                const float top = y - pitch + bar + thin;
+                const Point edge[] = {{before, top + 1}, {before, y - 6}, {end, y - 6}, {end, y}};
                 ui.polyline(edge, theme.ink3, 1);
                 const std::string says = loss_of(own, i);
                 const float w = ui.text_width(says, {.size = 13});
-                const float x =
-                    std::clamp((before + end) / 2 - w / 2, plot.x + 6, std::max(plot.x + 6, plot.right() - w - 6));
+                // Over the way between them where that is long enough, else beside the line down.
+                const float x = before - end >= w + 12          ? (before + end) / 2 - w / 2
+                                : before + 8 + w < plot.right() ? before + 8
+                                                                : before - w - 8;
                 ui.text(x, y - 11, says, {.size = 13, .color = theme.ink2, .width = plot.right() - x});
             }
             before = end;
         }
         // The lens: a slot a cycle.
-        const float y = r.bottom() - bar - 16;
+        const float y = r.y + 5 * pitch;
         const Rect lens{plot.x, y, plot.w, bar};
         ui.rect(lens, theme.panel2);
         ui.frame(lens, theme.ink3, 1.2f);
@@ -204,7 +209,7 @@ class FunnelView final : public View {
             const float to = plot.w * static_cast<float>(std::clamp(other->warps[4], 0.0, 1.0));
             ui.rect({lens.x, lens.bottom() + 2, std::max(2.0f, to), thin - 2}, theme.ink2);
         }
-        const Point fan[] = {{before, y - pitch + bar + thin}, {lens.right(), y - 1}};
+        const Point fan[] = {{before, y - pitch + bar + thin + 1}, {lens.right(), y - 1}};
         ui.polyline(fan, theme.ink3, 1, 4, 4);
         ui.text(plot.x - 12, y + bar / 2 + 1, "in a lens", {.size = 14, .align = Align::right, .weight = 600});
         if (bar >= 24)

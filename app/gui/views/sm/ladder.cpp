@@ -74,11 +74,13 @@ class LadderView final : public View {
             run_ = snapshot->kernel.run;
             ladder_ = ladder_of(*run_);
         }
-        const bool hidden = session.learn.reveal_steps >= 0;
         arrange(session);
-        const std::string sentence = hidden           ? "The rungs stay hidden until you lock an answer."
-                                     : asked_.empty() ? caption_of(rows_)
-                                                      : "Rungs that the next questions ask about stay hidden until then.";
+        // Where rungs are asked about the others may be seen; where something else is, none.
+        const bool hidden = session.learn.reveal_steps >= 0 && asked_.empty();
+        const std::string sentence = hidden ? "The rungs stay hidden until you lock an answer."
+                                     : asked_.empty()
+                                         ? caption_of(rows_)
+                                         : "Rungs that open questions ask about stay hidden until they are answered.";
         const std::string right = fmt::format("SM {} of {}", run_->result.trace.sm, run_->gpu.title);
         const Rect body =
             ui.panel(area, {.title = "Latency ladder", .right = right, .badge = Provenance::simulated, .caption = sentence});
@@ -96,8 +98,11 @@ class LadderView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel.run) return "Latency ladder: no kernel has run yet.";
-        if (session.learn.reveal_steps >= 0) return "Latency ladder (simulated): hidden until you lock an answer.\n";
         const std::vector<LadderRow> rows = ladder_of(*snapshot->kernel.run);
+        const bool asked =
+            std::any_of(rows.begin(), rows.end(), [&](const LadderRow& row) { return tells_of_asked(session, rows, row); });
+        if (session.learn.reveal_steps >= 0 && !asked)
+            return "Latency ladder (simulated): hidden until you lock an answer.\n";
         std::string text = fmt::format("Latency ladder (simulated), SM {}\n", snapshot->kernel.run->result.trace.sm);
         bool open = false;
         for (const LadderRow& row : rows)

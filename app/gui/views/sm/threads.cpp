@@ -81,9 +81,28 @@ std::string thread_sentence(const model::KernelRun& run, const Snapshot& snapsho
     return text;
 }
 
-std::string caption_of(const model::KernelRun& run, const Seen& seen) {
+// As the kernel's own text has it: another index than this one is not called i here.
+FormulaNames names_in(const model::KernelRun& run) {
+    std::string text;
+    for (const char c : run.source)
+        if (c != ' ') text += c;
+    return {.rows = text.find("threadIdx.y") != std::string::npos,
+            .index = text.empty() || text.find("blockIdx.x*blockDim.x+threadIdx.x") != std::string::npos};
+}
+
+// From which index on threads are past the end of every array; none: no thread is, or its index is not that of an element.
+std::optional<uint64_t> first_past(const model::KernelRun& run) {
+    if (shape_of(run.config) != LaunchShape::line || !names_in(run).index || names_in(run).rows) return std::nullopt;
+    const uint64_t elements = longest_array(run);
+    const uint64_t threads = run.config.grid.count() * run.config.block.count();
+    return elements > 0 && elements < threads ? std::optional(elements) : std::nullopt;
+}
+
+std::string caption_of(const model::KernelRun& run, const Seen& seen, std::optional<uint64_t> past) {
     if (seen.hidden) return "Cells show the place in the block; the rest stays hidden until you lock an answer.";
     std::string text = launch_sentence(run.config);
+    if (past)
+        text += fmt::format(" From {} on they are past the end of the arrays.", with_commas(static_cast<int64_t>(*past)));
     if (!seen.history) return text;
     const simt::WarpStep& step = seen.history->steps[seen.step];
     const auto threads = threads_in_warp(run.config, seen.history->warp_in_block);
@@ -98,15 +117,6 @@ std::string caption_of(const model::KernelRun& run, const Seen& seen) {
     if (wait > 0) text += fmt::format(", {} wait", wait);
     if (left > 0) text += fmt::format(", {} {} left", left, left == 1 ? "has" : "have");
     return text + ".";
-}
-
-// As the kernel's own text has it: another index than this one is not called i here.
-FormulaNames names_in(const model::KernelRun& run) {
-    std::string text;
-    for (const char c : run.source)
-        if (c != ' ') text += c;
-    return {.rows = text.find("threadIdx.y") != std::string::npos,
-            .index = text.empty() || text.find("blockIdx.x*blockDim.x+threadIdx.x") != std::string::npos};
 }
 
 std::string title_right(const simt::LaunchConfig& config) {
@@ -133,9 +143,9 @@ class ThreadsView final : public View {
                                       "Every thread of the launch becomes a cell here.");
         }
         const model::KernelRun& run = *snapshot->kernel.run;
-        if (run_ != snapshot->kernel.run) run_ = snapshot->kernel.run, elsewhere_.reset();
+        if (run_ != snapshot->kernel.run) run_ = snapshot->kernel.run, elsewhere_.reset(), past_ = first_past(run);
         const Seen seen = seen_of(session, *snapshot);
-        const std::string right = title_right(run.config), sentence = caption_of(run, seen);
+        const std::string right = title_right(run.config), sentence = caption_of(run, seen, past_);
         const Rect body = ui.panel(
             area, {.title = "Grid, block, thread", .right = right, .badge = Provenance::derived, .caption = sentence});
         ui.push_scope("threads");
@@ -145,7 +155,7 @@ class ThreadsView final : public View {
         const float top = low ? 0.0f : formula(ui, run, *snapshot, seen, picked, body) + 6;
         const float foot = body.h < 190 ? 0.0f : 26.0f;
         blocks(ui, focus, run, seen, focused, {body.x, body.y + top, body.w, body.h - top - foot});
-        if (foot > 0) legend(ui, run.config, seen, body.x, body.bottom() - 3, body.right());
+        if (foot > 0) legend(ui, run.config, seen, past_, body.x, body.bottom() - 3, body.right());
         ui.pop_scope();
     }
 
@@ -170,13 +180,14 @@ class ThreadsView final : public View {
             if (left != 0) text += fmt::format(", {} left", lanes_text(left));
             text += "\n";
         }
-        return text + "  " + caption_of(run, seen) + "\n";
+        return text + "  " + caption_of(run, seen, first_past(run)) + "\n";
     }
 
   private:
     std::shared_ptr<const model::KernelRun> run_;
     std::optional<ThreadPlace> elsewhere_;  // picked, but its warp was not traced: the focus cannot name it
     std::optional<ThreadPlace> hovered_;    // in the frame before
+    std::optional<uint64_t> past_;          // of run_: the first index that is past the end of its arrays
 
     // Returns the height used.
     static float formula(Ui& ui, const model::KernelRun& run, const Snapshot& snapshot, const Seen& seen,
@@ -307,6 +318,7 @@ class ThreadsView final : public View {
             const ThreadPlace thread = thread_at(config, block, linear);
             const Rect cell = cell_at(linear);
             draw_cell(ui, *run.program, config, seen, plan, thread, cell);
+            if (past_ && !seen.hidden && thread.column >= *past_) draw_past(ui, cell);
             const Rect reach{cell.x, cell.y, px, py};
             if (ui.hovered(reach)) hovered_ = thread;
             if (ui.clicked(reach)) pick(focus, run, thread);
@@ -417,7 +429,14 @@ class ThreadsView final : public View {
             elsewhere_ = thread;
     }
 
-    static void legend(Ui& ui, const simt::LaunchConfig& config, const Seen& seen, float x, float y, float right) {
+    // A bar over the cell, so that its colour and number stay.
+    static void draw_past(Ui& ui, const Rect& cell) {
+        const float high = cell.h < 12 ? std::max(1.0f, std::floor(cell.h / 3)) : 4.0f;
+        ui.rect({cell.x, cell.y - (cell.h < 12 ? 0.0f : 1.0f), cell.w, high}, data::vermillion);
+    }
+
+    static void legend(Ui& ui, const simt::LaunchConfig& config, const Seen& seen, std::optional<uint64_t> past, float x,
+                       float y, float right) {
         const Theme& theme = *ui.theme;
         const auto room = [&](std::string_view label) { return x + 20 + ui.text_width(label, {.size = 13}) <= right; };
         if (seen.history) {
@@ -433,6 +452,11 @@ class ThreadsView final : public View {
                 ui.line({x + 3, y}, {x + 11, y - 8}, theme.ink3, 1.2f);
                 x = ui.text(x + 20, y, "has left", {.size = 13, .color = theme.ink2}) + 24;
             }
+        }
+        if (past && !seen.hidden && room("past the end")) {
+            ui.rect({x, y - 11, 14, 14}, theme.panel2);
+            draw_past(ui, {x, y - 11, 14, 14});
+            x = ui.text(x + 20, y, "past the end", {.size = 13, .color = theme.ink2}) + 24;
         }
         if (!seen.hidden && room("warp in focus")) {
             ui.frame({x, y - 11, 14, 14}, theme.accent, 1.5f);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/widgets/draw.h"
+#include "core/scene/arguments/kernel_source.h"
 
 namespace lockstep::gui {
 namespace {
@@ -124,6 +126,26 @@ std::string touched_by(const model::KernelRun& run, const simt::WarpStep& step, 
     std::string text = fmt::format("{} {}[{}]", store ? "stores" : "loads", found->name, (address - found->address) / bytes);
     if (!inside) text += fmt::format(", past its end ({} elements)", found->bytes / bytes);
     return text;
+}
+
+uint64_t longest_array(const model::KernelRun& run) {
+    if (!run.program || !run.before) return 0;
+    uint64_t longest = 0;
+    const std::vector<std::string> declared =
+        scene::parameter_declarations(run.source, std::string(run.program->shown_name()));
+    for (size_t i = 0; i < run.program->parameters.size(); ++i) {
+        const ptx::Parameter& parameter = run.program->parameters[i];
+        if (parameter.bytes != 8 || parameter.offset + 8 > run.config.parameters.size()) continue;
+        uint64_t address = 0;
+        std::memcpy(&address, run.config.parameters.data() + parameter.offset, 8);
+        const simt::Allocation* const found = run.before->find(address);
+        if (found == nullptr) continue;  // a number of 64 bits
+        std::string type;
+        const auto element = i < declared.size() ? scene::pointed_to(declared[i], type) : std::nullopt;
+        if (!element) return 0;
+        longest = std::max(longest, (found->address + found->bytes - address) / size_of(*element));
+    }
+    return longest;
 }
 
 std::string launch_sentence(const simt::LaunchConfig& config) {

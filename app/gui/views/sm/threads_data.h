@@ -53,6 +53,10 @@ ThreadState state_of(const ptx::Program& program, const simt::WarpHistory& histo
 std::string touched_by(const model::KernelRun& run, const simt::WarpStep& step, const std::vector<simt::LaneValues>& lanes,
                        uint32_t lane);
 
+// How many elements the longest array has that the launch was given; 0: it was given none, or of one nobody knows the type.
+// A thread of a line whose index is not below it has no element of its own.
+uint64_t longest_array(const model::KernelRun& run);
+
 // "2 blocks of 12 threads: 24 threads in 2 warps, each with 12 of its 32 lanes in use."
 std::string launch_sentence(const simt::LaunchConfig& config);
 // "4 × 2", "12"

@@ -184,37 +184,75 @@ std::vector<KernelArgument> arguments_of(const scene::Scene& scene) {
     return arguments;
 }
 
-std::optional<MatrixProduct> product_of(std::span<const KernelArgument> arguments, uint64_t seed) {
+namespace {
+
+bool is_float(DType type) {
+    return type == DType::f32 || type == DType::f16 || type == DType::bf16;
+}
+std::vector<float> numbers_of(const Array& a) {
+    std::vector<float> values(a.count());
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = a.dtype == DType::f16    ? f16_to_f32(a.as<uint16_t>()[i])
+                    : a.dtype == DType::bf16 ? bf16_to_f32(a.as<uint16_t>()[i])
+                                             : a.as<float>()[i];
+    return values;
+}
+float rounded_to(DType type, double value) {
+    const auto single = static_cast<float>(value);
+    return type == DType::f16    ? f16_to_f32(f32_to_f16(single))
+           : type == DType::bf16 ? bf16_to_f32(f32_to_bf16(single))
+                                 : single;
+}
+
+// Elements as they are without rounding on the way: a kernel may add in another order.
+void add_up(MatrixProduct& it, DType type) {
+    for (int64_t r = 0; r < it.rows; ++r)
+        for (int64_t c = 0; c < it.columns; ++c) {
+            double sum = it.sum(r, c, 0, it.inner);
+            if (!it.bias.empty()) sum += static_cast<double>(it.bias[static_cast<size_t>(c)]);
+            if (!it.added.empty()) sum += static_cast<double>(it.added[static_cast<size_t>(r * it.columns + c)]);
+            it.y.push_back(rounded_to(type, sum));
+        }
+}
+
+}  // namespace
+
+std::optional<MatrixProduct> product_of(std::span<const KernelArgument> arguments, uint64_t seed,
+                                        std::span<const std::string> names) {
     std::vector<Array> given;
+    std::vector<std::string> called;  // the inputs, then the output
     const KernelArgument* out = nullptr;
+    std::string out_name = "y";
     for (size_t i = 0; i < arguments.size(); ++i) {
         const KernelArgument& one = arguments[i];
-        if (one.kind != KernelArgument::Kind::plain || one.type != DType::f32) continue;
-        if (one.role == KernelArgument::Role::out && out == nullptr) out = &one;
+        if (one.kind != KernelArgument::Kind::plain || !is_float(one.type)) continue;
+        if (one.role == KernelArgument::Role::out && out == nullptr) {
+            out = &one;
+            if (i < names.size()) out_name = names[i];
+        }
         if (one.role != KernelArgument::Role::in) continue;
         auto contents = scene::initial_contents(one, seed * 1000003u + i);
         if (!contents) return std::nullopt;
+        called.push_back(i < names.size() ? names[i] : given.empty() ? "x" : given.size() == 1 ? "W" : "c");
         given.push_back(std::move(contents.value()));
     }
     if (out == nullptr || given.size() < 2 || given.size() > 3) return std::nullopt;
-    const auto floats = [](const Array& a) { return std::vector<float>(a.as<float>(), a.as<float>() + a.count()); };
     const std::vector<int64_t>&x = given[0].shape, &w = given[1].shape, &y = out->shape;
     if (x.size() != 2 || w.size() != 2 || y.size() != 2 || x[0] != y[0]) return std::nullopt;
-    MatrixProduct it{.x_name = "x", .w_name = "W", .y_name = "y"};
+    MatrixProduct it{.x_name = called[0], .w_name = called[1], .y_name = out_name};
     it.rows = y[0], it.columns = y[1], it.inner = x[1];
-    const bool plain = w[0] == it.inner && w[1] == it.columns, layer = w[0] == it.columns && w[1] == it.inner;
+    const bool plain = w[0] == it.inner && w[1] == it.columns, layer = w[0] == it.columns && w[1] == it.inner,
+               adds = given.size() == 3 && given[2].shape == y;
     if (!plain && !layer) return std::nullopt;
-    it.stored_by_rows = layer && (!plain || given.size() == 3);
-    it.x = floats(given[0]);
-    it.w = it.stored_by_rows ? turned(floats(given[1]), it.columns, it.inner) : floats(given[1]);
+    it.stored_by_rows = layer && (!plain || (given.size() == 3 && !adds));
+    it.x = numbers_of(given[0]);
+    it.w = it.stored_by_rows ? turned(numbers_of(given[1]), it.columns, it.inner) : numbers_of(given[1]);
     if (given.size() == 3) {
-        if (static_cast<int64_t>(given[2].count()) != it.columns) return std::nullopt;
-        it.bias = floats(given[2]);
+        if (!adds && static_cast<int64_t>(given[2].count()) != it.columns) return std::nullopt;
+        (adds ? it.added : it.bias) = numbers_of(given[2]);
+        if (adds) it.added_name = called[2];
     }
-    for (int64_t r = 0; r < it.rows; ++r)
-        for (int64_t c = 0; c < it.columns; ++c)
-            it.y.push_back(static_cast<float>(
-                it.sum(r, c, 0, it.inner) + (it.bias.empty() ? 0.0 : static_cast<double>(it.bias[static_cast<size_t>(c)]))));
+    add_up(it, out->type);
     return it;
 }
 

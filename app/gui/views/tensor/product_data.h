@@ -32,14 +32,17 @@ struct MatrixProduct {
     int64_t rows = 0, inner = 0, columns = 0;
     bool stored_by_rows = false;                   // W is kept as [columns, inner]: y = x Wᵀ
     std::vector<float> x = {}, w = {}, bias = {};  // [rows, inner], [inner, columns] as it multiplies, [columns] or empty
-    std::vector<float> y = {};                     // [rows, columns]
-    bool ran = false;                              // y is what ran; else the sums
-    std::vector<int64_t> ends = {};                // of the parts, along columns or along inner; one a GPU
-    std::vector<std::vector<float>> parts = {};    // cut by rows: what each GPU has of y
-    bool joined = false;                           // the step joins the parts: side by side, or as a sum
-    std::vector<ProductRun> runs = {};             // forward first
-    std::vector<int> nodes = {};                   // of the tape
-    int last_node = -1;                            // with which y is whole
+    std::string added_name = {};
+    std::vector<float> added = {};               // a matrix that the product is added to, [rows, columns]; or empty
+    std::vector<float> y = {};                   // [rows, columns]
+    bool ran = false;                            // y is what ran; else the sums
+    std::vector<int64_t> ends = {};              // of the parts, along columns or along inner; one a GPU
+    std::vector<std::vector<float>> parts = {};  // cut by rows: what each GPU has of y
+    bool joined = false;                         // the step joins the parts: side by side, or as a sum
+    std::vector<ProductRun> runs = {};           // forward first
+    int64_t blocks_down = 0, blocks_across = 0;  // of a kernel's launch, which cut y into equal tiles; 0: they do not
+    std::vector<int> nodes = {};                 // of the tape
+    int last_node = -1;                          // with which y is whole
 
     int64_t part_of(int64_t column, int64_t k) const;  // the GPU that multiplies there, from 0
     double term(int64_t row, int64_t column, int64_t k) const {
@@ -55,8 +58,10 @@ struct MatrixProduct {
 std::vector<MatrixProduct> products_of(const nn::StepRecord& step);
 // What a scene gives its kernel; what cannot be read is left out.
 std::vector<scene::KernelArgument> arguments_of(const scene::Scene& scene);
-// Of a kernel that is given x [rows, inner], w [inner, columns] or [columns, inner], perhaps a bias [columns], and an output
-// [rows, columns]. Where both forms of w fit, one with a bias is taken as a layer's. `seed`: as bind_arguments has it.
-std::optional<MatrixProduct> product_of(std::span<const scene::KernelArgument> arguments, uint64_t seed);
+// Of a kernel that is given x [rows, inner], w [inner, columns] or [columns, inner], perhaps a bias [columns] or a matrix
+// that the product is added to, and an output [rows, columns], each of f32, f16 or bf16. Where both forms of w fit, one with
+// a bias is taken as a layer's. `seed`: as bind_arguments has it; `names`: of the kernel's parameters, or none.
+std::optional<MatrixProduct> product_of(std::span<const scene::KernelArgument> arguments, uint64_t seed,
+                                        std::span<const std::string> names = {});
 
 }  // namespace lockstep::gui

@@ -13,6 +13,7 @@
 #include "app/gui/views/tensor/product_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
+#include "core/scene/arguments/kernel_source.h"
 
 namespace lockstep::gui {
 namespace {
@@ -127,9 +128,26 @@ class ProductsView final : public View {
             all_ = products_of(*record);
             plan_ = plan_tape(*record);
         } else if (const scene::Scene* const scene = drawn_scene(session)) {
-            if (auto one = product_of(arguments_of(*scene), session.lesson.lesson->seed)) all_.push_back(std::move(*one));
+            const std::vector<std::string> names = names_of(*snapshot, *scene);
+            if (auto one = product_of(arguments_of(*scene), session.lesson.lesson->seed, names)) {
+                if (snapshot->kernel.run) take_blocks(*one, snapshot->kernel.run->config.grid);
+                all_.push_back(std::move(*one));
+            }
         }
         chosen_ = std::min(chosen_, all_.empty() ? 0 : all_.size() - 1);
+    }
+    static void take_blocks(MatrixProduct& it, const simt::Dim3& grid) {
+        if (grid.x < 2 || grid.y < 2 || grid.z > 1 || it.rows % grid.y != 0 || it.columns % grid.x != 0) return;
+        it.blocks_down = grid.y, it.blocks_across = grid.x;
+    }
+    // As mathematics has them: a kernel's a, b, c and d are the matrices A, B, C and D. Of other kernels none.
+    static std::vector<std::string> names_of(const Snapshot& snapshot, const scene::Scene& scene) {
+        if (!snapshot.kernel.run) return {};
+        std::vector<std::string> names = scene::parameter_names(snapshot.kernel.run->source, scene.kernel);
+        if (names.size() < 3 || names[0] != "a" || names[1] != "b") return {};
+        for (std::string& name : names)
+            if (name.size() == 1 && name[0] <= 'd') name[0] = static_cast<char>(name[0] - 'a' + 'A');
+        return names;
     }
     bool is_known(const Session& session, const Focus& focus, const MatrixProduct& it) const {
         if (session.learn.reveal_steps >= 0) return false;
@@ -160,8 +178,8 @@ class ProductsView final : public View {
             case MatrixProduct::Cut::rows:
                 return "By rows: each GPU has a part of every sum; an all-reduce adds them";
             default:
-                return fmt::format("Each element of {} is a row of {} times a column of {}", it.y_name, it.x_name,
-                                   it.w_name);
+                return fmt::format("Each element of {} is a row of {} times a column of {}{}", it.y_name, it.x_name,
+                                   it.w_name, it.added.empty() ? "" : fmt::format(", added to {}'s", it.added_name));
         }
     }
     static std::string caption_of(const MatrixProduct& it, bool tiles, bool hidden) {
@@ -187,8 +205,15 @@ class ProductsView final : public View {
                 "Each of {} GPUs has some columns of {} and the same rows of {}: its {} numbers are parts of "
                 "all sums.",
                 it.ends.size(), it.x_name, it.w_name, it.rows * it.columns);
-        return fmt::format("{} elements of {} multiply-adds each, {} in all. A weight serves {}.",
+        if (it.blocks_down * it.blocks_across > 1)
+            return fmt::format("Each of {} blocks makes {} elements, from {} rows of {} and {} columns of {}.",
+                               whole_number(it.blocks_down * it.blocks_across),
+                               extent_text(it.rows / it.blocks_down, it.columns / it.blocks_across),
+                               whole_number(it.rows / it.blocks_down), it.x_name,
+                               whole_number(it.columns / it.blocks_across), it.w_name);
+        return fmt::format("{} elements of {} multiply-adds each, {} in all. {} serves {}.",
                            whole_number(it.rows * it.columns), whole_number(it.inner), whole_number(adds),
+                           it.w_name == "W" ? std::string("A weight") : fmt::format("A number of {}", it.w_name),
                            it.rows == 1 ? std::string("the one row") : fmt::format("all {} rows", it.rows));
     }
 
@@ -212,6 +237,8 @@ class ProductsView final : public View {
         } else {
             x = ui.legend(x, at, mix(theme.panel2, data::sky, 0.6f), Hatch::solid, fmt::format("row of {}", it.x_name));
             x = ui.legend(x, at, mix(theme.panel2, data::green, 0.6f), Hatch::solid, fmt::format("column of {}", it.w_name));
+            if (as_sheets(it) && it.blocks_down > 0 && x + 170 < body.right())
+                x = ui.legend(x, at, mix(theme.panel2, data::orange, 0.45f), Hatch::solid, "its block's elements");
         }
         if (x + 160 < body.right()) {
             ui.outline({x, at - 11, 14, 13});
@@ -242,15 +269,49 @@ class ProductsView final : public View {
             ui.text(at.x + at.w / 2, at.y + at.h / 2 + 4.5f, text, style);
     }
 
+    // Where numbers have no room, a larger one has more of its matrix's colour.
+    static float most_of(const std::vector<float>& values) {
+        float most = 0;
+        for (const float value : values) most = std::max(most, std::abs(value));
+        return most;
+    }
+    static float shade_of(float value, float most) { return most > 0 ? 0.04f + 0.26f * std::abs(value) / most : 0.04f; }
+
+    // Large matrices are sheets, with the tiles of the launch's blocks: that of the picked element, and what it reads.
+    static bool as_sheets(const MatrixProduct& it) {
+        return it.rows * it.inner + it.inner * it.columns + it.rows * it.columns > 3000;
+    }
+    void draw_sheets(Ui& ui, const MatrixProduct& it, float cell, float xx, float xw, float yw, float yx) const {
+        const Theme& theme = *ui.theme;
+        const auto n = [](int64_t count) { return static_cast<float>(count); };
+        const Rect x{xx, yx, cell * n(it.inner) - 1, cell * n(it.rows) - 1},
+            w{xw, yw, cell * n(it.columns) - 1, cell * n(it.inner) - 1},
+            y{xw, yx, cell * n(it.columns) - 1, cell * n(it.rows) - 1};
+        for (const Rect& sheet : {x, w, y}) ui.rect(sheet, theme.panel2);
+        const int64_t down = std::max<int64_t>(1, it.blocks_down), across = std::max<int64_t>(1, it.blocks_across);
+        const float high = cell * n(it.rows / down), wide = cell * n(it.columns / across);
+        const Point own{wide * n(column_ / (it.columns / across)), high * n(row_ / (it.rows / down))};
+        ui.rect({x.x, x.y + own.y, x.w, high - 1}, mix(theme.panel2, data::sky, 0.22f));
+        ui.rect({w.x + own.x, w.y, wide - 1, w.h}, mix(theme.panel2, data::green, 0.22f));
+        ui.rect({y.x + own.x, y.y + own.y, wide - 1, high - 1}, mix(theme.panel2, data::orange, 0.45f));
+        for (int64_t i = 0; i <= down; ++i)
+            for (const Rect& sheet : {x, y})
+                ui.line({sheet.x, sheet.y + high * n(i) - 0.5f}, {sheet.right(), sheet.y + high * n(i) - 0.5f}, theme.ink3);
+        for (int64_t i = 0; i <= across; ++i)
+            for (const Rect& sheet : {w, y})
+                ui.line({sheet.x + wide * n(i) - 0.5f, sheet.y}, {sheet.x + wide * n(i) - 0.5f, sheet.bottom()}, theme.ink3);
+        for (const Rect& sheet : {x, w, y}) ui.frame(sheet, theme.ink3);
+    }
+
     void draw_numbers(Ui& ui, const MatrixProduct& it, bool known, bool hidden, const Rect& r) {
         const Theme& theme = *ui.theme;
         const bool beside = r.w > 640;
         const float left = beside ? r.w * 0.56f : r.w;
         const float labels = 26, between = 34, head = 40, middle = 46;
-        const float cell =
-            std::floor(std::clamp(std::min((left - labels - between) / static_cast<float>(it.inner + it.columns),
-                                           (r.h - head - middle - 4) / static_cast<float>(it.inner + it.rows)),
-                                  3.0f, 46.0f));
+        // Sheets have no cells that would have to stand on whole pixels.
+        const float fits = std::min((left - labels - between) / static_cast<float>(it.inner + it.columns),
+                                    (r.h - head - middle - 4) / static_cast<float>(it.inner + it.rows)),
+                    cell = as_sheets(it) ? std::clamp(fits, 1.0f, 8.0f) : std::floor(std::clamp(fits, 3.0f, 46.0f));
         const auto n = [](int64_t count) { return static_cast<float>(count); };
         const float xx = r.x + labels, xw = xx + cell * n(it.inner) + between, yw = r.y + head,
                     yx = yw + cell * n(it.inner) + middle;
@@ -270,17 +331,21 @@ class ProductsView final : public View {
         ui.text(x, yx - 24, extent_text(it.rows, it.inner), {.size = 13, .color = theme.quiet, .width = xw - x - 4});
         const bool x_told = numbers_fit(ui, it.x, cell), w_told = numbers_fit(ui, it.w, cell),
                    y_told = !known || numbers_fit(ui, it.y, cell);
-        const bool cut = it.cut != MatrixProduct::Cut::none;
+        const bool cut = it.cut != MatrixProduct::Cut::none, sheets = as_sheets(it);
+        if (sheets) draw_sheets(ui, it, cell, xx, xw, yw, yx);
+        const float x_most = most_of(it.x), w_most = most_of(it.w), y_most = most_of(it.y);
         const auto color_of_part = [&](int64_t c, int64_t k) { return look_of_part(it.part_of(c, k)).color; };
         for (int64_t row = 0; row < it.rows; ++row)
             for (int64_t k = 0; k < it.inner; ++k) {
                 const bool picked = row == row_;
                 const Color color = it.cut == MatrixProduct::Cut::rows ? color_of_part(0, k) : data::sky;
                 const Rect at = at_x(row, k);
+                if (sheets && !picked) continue;
                 matrix_cell(ui, at, color,
                             picked                               ? 0.6f
                             : it.cut == MatrixProduct::Cut::rows ? 0.22f
-                                                                 : 0,
+                            : x_told                             ? 0
+                                     : shade_of(it.x[static_cast<size_t>(row * it.inner + k)], x_most),
                             x_told ? element_number(it.x[static_cast<size_t>(row * it.inner + k)]) : std::string(), picked);
                 if (ui.hovered(at)) ui.tooltip(fmt::format("{}[{}][{}]", it.x_name, row, k));
             }
@@ -288,10 +353,12 @@ class ProductsView final : public View {
             for (int64_t c = 0; c < it.columns; ++c) {
                 const bool picked = c == column_;
                 const Rect at = at_w(k, c);
+                if (sheets && !picked) continue;
                 matrix_cell(ui, at, cut ? color_of_part(c, k) : data::green,
-                            picked ? 0.6f
-                            : cut  ? 0.22f
-                                   : 0,
+                            picked   ? 0.6f
+                            : cut    ? 0.22f
+                            : w_told ? 0
+                                     : shade_of(it.w[static_cast<size_t>(k * it.columns + c)], w_most),
                             w_told ? element_number(it.w[static_cast<size_t>(k * it.columns + c)]) : std::string(), picked);
                 if (ui.hovered(at)) ui.tooltip(fmt::format("{}: input {}, output {}", it.w_name, k, c));
             }
@@ -300,13 +367,17 @@ class ProductsView final : public View {
                 const Rect at = at_y(row, c);
                 const bool picked = row == row_ && c == column_;
                 const Color color = it.cut == MatrixProduct::Cut::columns ? color_of_part(c, 0) : theme.ink3;
-                matrix_cell(ui, at, color, it.cut == MatrixProduct::Cut::columns ? 0.35f : 0.12f,
+                if (ui.clicked(at)) row_ = row, column_ = c;
+                if (ui.hovered(at)) ui.tooltip(fmt::format("{}[{}][{}]: click to see its sum", it.y_name, row, c));
+                if (sheets && !picked) continue;
+                matrix_cell(ui, at, color,
+                            it.cut == MatrixProduct::Cut::columns ? 0.35f
+                            : y_told                              ? 0.12f
+                                     : shade_of(it.y[static_cast<size_t>(row * it.columns + c)], y_most),
                             !known   ? "?"
                             : y_told ? element_number(it.y[static_cast<size_t>(row * it.columns + c)])
                                      : std::string(),
                             picked);
-                if (ui.hovered(at)) ui.tooltip(fmt::format("{}[{}][{}]: click to see its sum", it.y_name, row, c));
-                if (ui.clicked(at)) row_ = row, column_ = c;
             }
         draw_part_bars(ui, it, cell, xx, xw, yw, yx);
         const Rect lane = at_y(row_, column_);
@@ -360,7 +431,8 @@ class ProductsView final : public View {
                 {.size = 14, .weight = 600, .width = r.w});
         const bool by_rows = it.cut == MatrixProduct::Cut::rows;
         const int64_t groups = by_rows ? static_cast<int64_t>(it.ends.size()) : 1;
-        const float lines_after = static_cast<float>((by_rows ? groups : 0) + (it.bias.empty() ? 0 : 1) + 1) * 30 + 8;
+        const bool adds = !it.bias.empty() || !it.added.empty();
+        const float lines_after = static_cast<float>((by_rows ? groups : 0) + (adds ? 1 : 0) + 1) * 30 + 8;
         const float pitch = 23, room = r.h - 36 - lines_after;
         const auto fits = static_cast<int64_t>(std::max(1.0f, room / pitch));
         const bool all = it.inner <= fits;
@@ -402,9 +474,15 @@ class ProductsView final : public View {
             right.weight = 400;
             y += 31;
         }
-        if (!it.bias.empty()) {
-            ui.text(r.x, y + 15, "the output's bias", {.size = 13, .color = theme.ink2});
-            if (known) ui.text(answer, y + 15, element_number(it.bias[static_cast<size_t>(column_)]), right);
+        if (adds) {
+            ui.text(r.x, y + 15,
+                    it.added.empty() ? "the output's bias" : fmt::format("{}[{}][{}]", it.added_name, row_, column_),
+                    {.size = 13, .color = theme.ink2});
+            if (known)
+                ui.text(answer, y + 15,
+                        element_number(it.added.empty() ? it.bias[static_cast<size_t>(column_)]
+                                                        : it.added[static_cast<size_t>(row_ * it.columns + column_)]),
+                        right);
             y += 26;
         }
         ui.line({r.x, y + 2}, {answer + 8, y + 2}, theme.ink3);

@@ -319,9 +319,12 @@ class CompareView final : public View {
         ui.line({x0, y}, {x1, y}, color, 2);
         ui.line({x0, y - 4}, {x0, y + 4}, color, 2);
         ui.line({x1, y - 4}, {x1, y + 4}, color, 2);
-        const std::string text =
-            fmt::format("{} cycles {}", with_commas(more - less), b_->cycles < a_->cycles ? "fewer" : "more");
         const TextStyle style{.size = 13, .color = color, .weight = 600};
+        std::string text = fmt::format("{} cycles {}", with_commas(more - less), b_->cycles < a_->cycles ? "fewer" : "more");
+        if (const std::string factor = factor_of(*a_->run, *b_->run); !factor.empty())
+            if (const std::string both = text + ": " + factor;
+                ui.text_width(both, style) + 8 <= std::max(x0 - axis.x, x1 - x0))
+                text = both;
         const float width = ui.text_width(text, style);
         ui.text(x0 - width - 8 > axis.x ? x0 - width - 8 : std::min(x0 + 6, axis.x + axis.width - width),
                 x0 - width - 8 > axis.x ? y + 5 : y - 5, text, style);

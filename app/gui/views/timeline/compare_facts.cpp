@@ -49,6 +49,7 @@ std::string change_text(double a, double b, bool points) {
         return std::fabs(b - a) < 0.005 ? "same" : fmt::format("{:+.{}f} points", b - a, std::fabs(b - a) < 0.05 ? 2 : 1);
     if (a == 0) return {};
     const double percent = 100 * (b - a) / a;
+    if (std::fabs(percent) < 0.05) return "< 0.1 %";  // never "+0.0 %"
     if (std::fabs(percent) >= 1000) return fmt::format("x {:.1f}", b / a);
     return fmt::format("{:+.{}f} %", percent, std::fabs(percent) < 10 ? 1 : 0);
 }
@@ -73,6 +74,10 @@ std::string metric_words(std::string_view name) {
 }
 
 namespace {
+
+std::string name_in(const model::KernelRun& run) {
+    return run.program ? std::string(run.program->shown_name()) : std::string("kernel");
+}
 
 std::string dim_text(const simt::Dim3& d) {
     std::string text = with_commas(d.x);
@@ -103,10 +108,7 @@ RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
         names.a += (names.a.empty() ? "" : ", ") + one;
         names.b += (names.b.empty() ? "" : ", ") + other;
     };
-    const auto kernel = [](const model::KernelRun& run) {
-        return run.program ? std::string(run.program->shown_name()) : std::string("kernel");
-    };
-    differ(kernel(a), kernel(b));
+    differ(name_in(a), name_in(b));
     differ(std::string(a.gpu.title), std::string(b.gpu.title));
     const auto blocks = [](const model::KernelRun& run) {
         return dim_text(run.config.grid) + (run.config.grid.count() == 1 ? " block" : " blocks");
@@ -119,10 +121,10 @@ RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
     differ(with_commas(a.config.dynamic_shared) + " B shared", with_commas(b.config.dynamic_shared) + " B shared");
     differ(blocks_text(resident_of(a).blocks), blocks_text(resident_of(b).blocks));
     if (names.a.empty() && a.program != b.program) {
-        names.a = kernel(a) + " before";
-        names.b = kernel(b) + " after the edit";
+        names.a = name_in(a) + " before";
+        names.b = name_in(b) + " after the edit";
     }
-    if (names.a.empty()) names.a = names.b = kernel(a);
+    if (names.a.empty()) names.a = names.b = name_in(a);
     return names;
 }
 
@@ -165,17 +167,45 @@ std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::Ker
     return rows;
 }
 
+namespace {
+
+// What of the launch is the same in both runs: "Both have the same kernel, GPU and blocks."
+std::string held_equal(const model::KernelRun& a, const model::KernelRun& b) {
+    std::vector<std::string_view> same;
+    if (a.program == b.program || (name_in(a) == name_in(b) && a.source == b.source)) same.emplace_back("kernel");
+    if (a.gpu.name == b.gpu.name) same.emplace_back("GPU");
+    if (a.config.grid == b.config.grid) same.emplace_back("blocks");
+    if (a.config.block == b.config.block) same.emplace_back("threads a block");
+    std::string text;
+    for (size_t i = 0; i < same.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == same.size() ? " and " : ", ") + std::string(same[i]);
+    return text.empty() ? text : " Both have the same " + text + ".";
+}
+
+}  // namespace
+
+std::string factor_of(const model::KernelRun& a, const model::KernelRun& b) {
+    if (a.result.fault || b.result.fault || a.result.cycles <= 0 || b.result.cycles <= 0) return {};
+    const bool clocks = a.gpu.boost_mhz.value != b.gpu.boost_mhz.value;
+    const double before = clocks ? a.result.time_us : static_cast<double>(a.result.cycles),
+                 after = clocks ? b.result.time_us : static_cast<double>(b.result.cycles);
+    const double factor = std::max(before, after) / std::min(before, after);
+    if (!(factor >= 1.005)) return {};
+    return fmt::format("{:.3g} times as {}", factor, after < before ? "fast" : "long");
+}
+
 std::string difference_of(const model::KernelRun& a, const model::KernelRun& b) {
     const int64_t before = a.result.cycles, after = b.result.cycles, change = after - before;
     std::string text = fmt::format("B takes {} cycles, ", with_commas(after));
-    if (change == 0) return text + "as many as A.";
+    if (change == 0) return text + "as many as A." + held_equal(a, b);
     text += fmt::format("{} {} than A", with_commas(std::abs(change)), change < 0 ? "fewer" : "more");
     if (before > 0)
         text += fmt::format(" ({})", change_text(static_cast<double>(before), static_cast<double>(after), false));
     if (a.gpu.boost_mhz.value != b.gpu.boost_mhz.value)
         text +=
             fmt::format(", {} instead of {}", lockstep::time_text(b.result.time_us), lockstep::time_text(a.result.time_us));
-    return text + ".";
+    const std::string factor = factor_of(a, b);
+    return text + (factor.empty() ? "" : ": " + factor) + "." + held_equal(a, b);
 }
 
 }  // namespace lockstep::gui

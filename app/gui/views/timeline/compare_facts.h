@@ -31,7 +31,11 @@ std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::Ker
 // A metric's name as it is read: "achieved occupancy", "IPC", "DRAM bytes".
 std::string metric_words(std::string_view name);
 
-// "B takes 1,234 cycles, 567 fewer than A (-31 %)." On other clocks than A's it adds the times.
+// "1.8 times as fast", "1.2 times as long": B's time over A's, by cycles, and where the clocks differ by time. "": they take
+// equally long, or one was stopped.
+std::string factor_of(const model::KernelRun& a, const model::KernelRun& b);
+// "B takes 1,234 cycles, 567 fewer than A (-31 %): 1.46 times as fast. Both have the same kernel and GPU." On other clocks
+// than A's it adds the times.
 std::string difference_of(const model::KernelRun& a, const model::KernelRun& b);
 
 }  // namespace lockstep::gui
