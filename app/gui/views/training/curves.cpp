@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/gui/view.h"
+#include "app/gui/views/training/given_curves.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/widgets/axis.h"
 
@@ -33,11 +34,10 @@ struct CurveAxis {
 class CurvesView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto snapshot = session.snapshot();
-        const auto& curves = snapshot->training.curves;
         // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
-        const bool hidden = session.learn.reveal_steps >= 0 && !curves.empty() && curves.front().loss.size() > 1;
-        const std::string sentence = hidden ? std::string(hidden_curves) : caption(*snapshot, focus);
+        const auto snapshot = without_kept_back(session, session.snapshot());
+        const auto& curves = snapshot->training.curves;
+        const std::string waiting = kept_back(curves), sentence = waiting.empty() ? caption(*snapshot, focus) : waiting;
         const Rect body = ui.panel(area, {.title = "Learning curves",
                                           .right = fmt::format("{} run{}", curves.size(), curves.size() == 1 ? "" : "s"),
                                           .badge = Provenance::executed,
@@ -45,16 +45,9 @@ class CurvesView final : public View {
         if (curves.empty() || curves.front().loss.empty())
             return ui.say_nothing_yet(body, "No training step has finished yet.",
                                       "The first point appears when the first step has run.");
-        if (!hidden && !curves.front().causes.empty() &&
+        if (waiting.empty() && !curves.front().causes.empty() &&
             ui.hovered({area.x, body.bottom(), area.w, area.bottom() - body.bottom()}))
             ui.tooltip(caption(*snapshot, focus, true));
-        if (hidden) {
-            const Rect place{body.x, body.y + 4, body.w, 42};
-            ui.dashed(place, ui.theme->ink3, 3, 3);
-            ui.text(place.x + place.w / 2, place.y + 26, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
-            return;
-        }
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
         float x = body.x;
@@ -63,10 +56,11 @@ class CurvesView final : public View {
             log_ = ui.segmented(x, body.y, {"log", "linear"}, log_ ? 0 : 1) == 0;
             float legend_x = body.right();
             for (size_t i = curves.size(); i-- > 0;) {
-                const float width = ui.text_width(curves[i].name, {.size = 13}) + 48;
+                const std::string name = curves[i].name + (curves[i].kept_back ? ": ?" : "");
+                const float width = ui.text_width(name, {.size = 13}) + 48;
                 if (legend_x - width < x + 8) break;
                 legend_x -= width;
-                ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, curves[i].name);
+                ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, name);
             }
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20;
@@ -91,13 +85,15 @@ class CurvesView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const auto snapshot = session.snapshot();
+        const auto snapshot = without_kept_back(session, session.snapshot());
         std::string text = "Learning curves (executed)\n";
-        if (session.learn.reveal_steps >= 0 && !snapshot->training.curves.empty() &&
-            snapshot->training.curves.front().loss.size() > 1)
-            return text + "  " + std::string(hidden_curves) + "\n";
         for (const Curve& curve : snapshot->training.curves) {
             if (curve.loss.empty()) continue;
+            if (curve.kept_back) {
+                text += fmt::format("  {}: training loss {:.4f} at step 0; the rest waits for an answer\n", curve.name,
+                                    curve.loss.front());
+                continue;
+            }
             text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
                                 curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
                                 curve.loss.size() - 1);
@@ -117,11 +113,22 @@ class CurvesView final : public View {
                     text += fmt::format(" {} {}", curve.name, loss_text(loss));
             text += "\n";
         }
-        return text + "  " + caption(*snapshot, focus, true) + "\n";
+        const std::string waiting = kept_back(snapshot->training.curves);
+        return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) + "\n";
     }
 
   private:
-    static constexpr std::string_view hidden_curves = "The runs have ended; their curves wait for your answer.";
+    // What is said of runs that a question asks about; empty: of none is asked.
+    static std::string kept_back(const std::vector<Curve>& curves) {
+        std::string names;
+        size_t count = 0;
+        for (const Curve& curve : curves)
+            if (curve.kept_back) names += (count++ == 0 ? "" : ", ") + curve.name;
+        if (count == 0) return {};
+        if (count == curves.size())
+            return "All runs have ended; how they go on from where they begin waits for your answer.";
+        return fmt::format("All runs have ended; how {} goes on waits for your answer.", names);
+    }
     float title_ = 14;                 // of a plot: its baseline above it
     bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
 
@@ -346,11 +353,14 @@ class CurvesView final : public View {
         int64_t steps = 1;
         Range range;
         for (const Curve& curve : snapshot.training.curves) {
-            steps = std::max<int64_t>(steps, static_cast<int64_t>(curve.loss.size()));
+            steps = std::max<int64_t>(steps, curve.kept_back ? curve.total_steps : static_cast<int64_t>(curve.loss.size()));
             for (const double value : curve.loss) range.hold(value);
         }
         plot.few = steps <= 10;
-        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : rounded_up(steps);
+        const bool grows = std::any_of(snapshot.training.curves.begin(), snapshot.training.curves.end(),
+                                       [](const Curve& curve) { return curve.running; });
+        // Where all runs have ended nothing has to be kept free; the five marks are whole numbers.
+        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : grows ? rounded_up(steps) : (steps + 4) / 5 * 5;
         plot.x = {r.x + 44, r.w - 52, 0, static_cast<double>(end), false};
         plot.y = {r.bottom(), -r.h, 0, 1, false};
         plot.shown = step_shown(plot.first(), focus);
@@ -374,6 +384,10 @@ class CurvesView final : public View {
                     {.size = 12, .align = Align::center, .weight = 600});
         ui.cursor_line(plot.cursor(), r.y - 4, r.bottom());
         draw_values(ui, plot);
+        const auto& curves = snapshot.training.curves;
+        if (std::all_of(curves.begin(), curves.end(), [](const Curve& curve) { return curve.kept_back; }))
+            ui.text(r.x + r.w / 2, r.y + r.h / 2, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = r.w - 60});
         const Rect hit{plot.x.from, r.y, plot.x.length, r.h};
         const Drag drag = ui.drag(loss ? "loss" : "accuracy", hit);
         if (!drag.active && !drag.started) return;
