@@ -1,5 +1,5 @@
-// While a question is open its picture shows what is given: runs that nobody asks about, a run's first step. Only
-// what is asked for is missing.
+// While a question is open its picture shows what is given: runs that nobody asks about, a run's first step, what steps
+// before have told of a tensor program. Only what is asked for is missing.
 #include "tests/gui/lesson_desk.h"
 
 namespace gui_given_test {
@@ -90,6 +90,27 @@ TEST_CASE("while a question asks what a model learns, its exhibit is that of the
     reads_at_any_size(desk);
     answer(desk, 5);
     CHECK(says(desk, "batch", "Step 59"));
+}
+
+TEST_CASE("a graph keeps the values and gradients that steps before have told, and hides those that are asked for") {
+    Desk desk({.lesson = "B02", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK_FALSE(says(desk, "graph", "value +42"));  // the first step asks for it
+    answer(desk, 0);
+    go_to(desk, 3);
+    REQUIRE(desk.session.learn.reveal_steps >= 0);
+    CHECK(says(desk, "graph", "value +42"));
+    CHECK(says(desk, "graph", "grad +0.0238"));        // of s: step 3 has told it
+    CHECK_FALSE(says(desk, "graph", "grad +0.2381"));  // of y: this one asks for it
+    CHECK_FALSE(says(desk, "graph", "grad +0.1190"));  // on the way to it
+    reads_at_any_size(desk);
+    answer(desk, 3);
+    CHECK(says(desk, "graph", "grad +0.2381"));
+    go_to(desk, 4);
+    CHECK(says(desk, "graph", "grad +0.2381"));
+    CHECK_FALSE(says(desk, "graph", "grad +0.6429"));
+    reads_at_any_size(desk);
 }
 
 }  // namespace gui_given_test
