@@ -71,6 +71,21 @@ class CurvesView final : public View {
         alone_ = (!snapshot->training.step || snapshot->tape || session.lesson.lesson) &&
                  std::all_of(curves.begin(), curves.end(),
                              [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
+        if (measured_once(curves)) {  // bars below the losses, in a low panel beside them
+            const float ends = 26 + ends_pitch * static_cast<float>(curves.size()), high = bottom - top - head;
+            const bool fits = body.w > 560 && high > ends, beside = fits && high - between - ends < 110,
+                       below = !beside && high - between - ends > 60;
+            if (below || beside) {
+                alone_ = true;
+                const float w = beside ? std::floor(body.w * 0.6f) : body.w, h = below ? high - between - ends : high;
+                plot(ui, session, focus, *snapshot, {body.x, top + head, w, h}, true);
+                const Rect under{body.x, top + head + h + between, body.w, ends},
+                    right{body.x + w + 32, top + head - title_ - 10, body.w - w - 32, high};
+                draw_ends(ui, curves, below ? under : right);
+                ui.pop_scope();
+                return;
+            }
+        }
         if (alone_) {
             plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, bottom - top - head}, true);
             ui.pop_scope();
@@ -120,17 +135,65 @@ class CurvesView final : public View {
   private:
     // What is said of runs that a question asks about; empty: of none is asked.
     static std::string kept_back(const std::vector<Curve>& curves) {
-        std::string names;
-        size_t count = 0;
+        std::vector<std::string> names;
         for (const Curve& curve : curves)
-            if (curve.kept_back) names += (count++ == 0 ? "" : ", ") + curve.name;
-        if (count == 0) return {};
-        if (count == curves.size())
+            if (curve.kept_back) names.push_back(curve.name);
+        if (names.empty()) return {};
+        if (names.size() == curves.size())
             return "All runs have ended; how they go on from where they begin waits for your answer.";
-        return fmt::format("All runs have ended; how {} goes on waits for your answer.", names);
+        std::string all = names.front();
+        for (size_t i = 1; i < names.size(); ++i) all += (i + 1 == names.size() ? " and " : ", ") + names[i];
+        return fmt::format("All runs have ended; how {} {} on waits for your answer.", all,
+                           names.size() == 1 ? "goes" : "go");
     }
     float title_ = 14;                 // of a plot: its baseline above it
     bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
+
+    static constexpr float ends_pitch = 22;  // of a run's bar
+
+    // All runs have ended, and what they read was measured behind their last step alone: no second curve.
+    static bool measured_once(const std::vector<Curve>& curves) {
+        return std::all_of(curves.begin(), curves.end(),
+                           [](const Curve& curve) {
+                               return !curve.running && curve.accuracy.size() <= 1 &&
+                                      (curve.accuracy.empty() || shown_value(curve, curve.accuracy.back()) >= 0);
+                           }) &&
+               std::any_of(curves.begin(), curves.end(), [](const Curve& curve) { return !curve.accuracy.empty(); });
+    }
+    // A bar a run; a dashed one of those that a question asks about.
+    static void draw_ends(Ui& ui, const std::vector<Curve>& curves, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const auto known =
+            std::find_if(curves.begin(), curves.end(), [](const Curve& one) { return !one.accuracy.empty(); });
+        ui.text(r.x, r.y + 12, (known->measure.empty() ? "test accuracy" : known->measure) + ", behind the last step",
+                {.size = 12, .color = theme.ink2, .width = r.w});
+        double most = known->measure.empty() ? 1 : 1e-12;
+        float names = 40;
+        for (const Curve& curve : curves) {
+            names = std::max(names, std::min(r.w * 0.3f, ui.text_width(curve.name, {.size = 13}) + 14));
+            if (!curve.accuracy.empty() && !known->measure.empty())
+                most = std::max(most, shown_value(curve, curve.accuracy.back()));
+        }
+        const Rect track{r.x + names, r.y + 22, r.w - names - 100, 14};
+        for (size_t i = 0; i < curves.size(); ++i) {
+            const Curve& curve = curves[i];
+            const float y = track.y + ends_pitch * static_cast<float>(i);
+            ui.text(r.x, y + 12, curve.name, {.size = 13, .width = names - 8});
+            if (curve.accuracy.empty()) {
+                if (curve.kept_back) ui.dashed({track.x, y, track.w, track.h}, theme.ink3, 3, 3);
+                ui.text(track.right() + 10, y + 12, curve.kept_back ? "?" : "not measured",
+                        {.size = 13, .color = theme.ink2, .width = 90});
+                continue;
+            }
+            const double value = shown_value(curve, curve.accuracy.back());
+            ui.rect({track.x, y, track.w, track.h}, theme.grid);
+            if (std::isfinite(value))
+                ui.rect({track.x, y, track.w * static_cast<float>(std::clamp(value / most, 0.0, 1.0)), track.h},
+                        color(i, theme));
+            ui.text(r.right(), y + 12, number_text(*known, value, false),
+                    {.size = 13, .align = Align::right, .weight = 600});
+        }
+    }
 
     // A run of one step is no curve: its loss beside that of guessing evenly among the classes.
     struct Single {

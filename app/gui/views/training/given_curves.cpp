@@ -29,7 +29,8 @@ Named named_in(const std::string& figure, std::string_view curve) {
         for (size_t at = figure.find(mark); at != std::string::npos; at = figure.find(mark, at + 1)) {
             const size_t begin = at + mark.size();
             size_t end = begin;
-            while (end < figure.size() && (std::isalnum(static_cast<unsigned char>(figure[end])) || figure[end] == '_')) ++end;
+            while (end < figure.size() && (std::isalnum(static_cast<unsigned char>(figure[end])) || figure[end] == '_'))
+                ++end;
             if (is_run_of(name, std::string_view(figure).substr(begin, end - begin))) return Named::this_one;
             found = Named::another;
         }
@@ -43,9 +44,9 @@ bool asks(const lessons::Predict& predict, std::string_view curve) {
     return about(predict.of) || std::any_of(asked.begin(), asked.end(), [&](const auto& one) { return about(one.value); });
 }
 bool gives(const lessons::Predict& predict, std::string_view curve) {
-    return std::any_of(
-        predict.sketch.known.begin(), predict.sketch.known.end(),
-        [&](const lessons::NamedExpression& known) { return named_in(known.value.text(), curve) == Named::this_one; });
+    return std::any_of(predict.sketch.known.begin(), predict.sketch.known.end(), [&](const lessons::NamedExpression& known) {
+        return named_in(known.value.text(), curve) == Named::this_one;
+    });
 }
 
 }  // namespace
