@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "app/gui/view.h"
@@ -294,7 +295,14 @@ class ScoresView final : public View {
         }
         if (!known.scores) return;
         const std::vector<RunningTile> tiles = tiles_of_row(grid, row);
-        const float label = 112, lines = r.h < 300 ? 20.0f : 22.0f, table = (tiled() ? 4 : 2) * lines + 4 + 34;
+        const float label = 112, lines = r.h < 300 ? 20.0f : 22.0f;
+        const std::vector<KeyLine> plain =
+            tiled() || !known.shares ? std::vector<KeyLine>()
+                                     : key_lines(ui, grid, row, seen, (r.w - label) / static_cast<float>(grid.keys));
+        const float rows = tiled()        ? 4.0f
+                           : known.shares ? static_cast<float>(plain.size())
+                                          : 2.0f,
+                    table = rows * lines + 4 + 34;
         const bool mixture = r.h > 340;
         const float chart = std::clamp(r.h - 40 - table - (mixture ? 176.0f : 0.0f), 60.0f, 170.0f);
         const Rect plot{r.x + label, r.y + 40, r.w - label, chart};
@@ -312,7 +320,7 @@ class ScoresView final : public View {
         if (tiled())
             draw_sums(ui, grid, tiles, row, seen, figures, label, lines);
         else
-            draw_shares(ui, grid, row, seen, figures, label, lines);
+            draw_shares(ui, grid, row, plain, figures, label, lines);
         y = figures.bottom() + 18;
         const Rect rest{r.x, y, r.w, r.bottom() - y};
         if (rest.h < 70) return;
@@ -371,35 +379,47 @@ class ScoresView final : public View {
         if (steps.size() > 1) ui.polyline(steps, data::orange, 2.5f);
     }
 
-    // Key by key: e to the score, and its share of their sum.
-    static void draw_shares(Ui& ui, const AttentionGrid& grid, int64_t row, int64_t seen, const Rect& r, float label,
-                            float lines) {
+    // Key by key: e to the score, and its share of their sum; a line whose numbers do not all fit is left out.
+    struct KeyLine {
+        std::string_view name;
+        std::vector<std::string> texts;
+        TextStyle style;
+    };
+    static std::vector<KeyLine> key_lines(Ui& ui, const AttentionGrid& grid, int64_t row, int64_t seen, float wide) {
+        const Theme& theme = *ui.theme;
+        const bool digits = wide > 42;
+        TextStyle style{.size = digits ? 13.0f : 12.0f, .color = theme.ink2, .align = Align::center, .mono = true};
+        KeyLine powers{"e to the score", {}, style};
+        style.color = theme.ink, style.weight = 700;
+        KeyLine shares{digits ? "share of the sum" : "share, %", {}, style};
+        for (int64_t k = 0; k < grid.keys; ++k) {
+            powers.texts.push_back(k < seen ? e_text(std::exp(static_cast<double>(grid.score(row, k)))) : "0");
+            shares.texts.push_back(k >= seen ? std::string("0")
+                                   : digits  ? fmt::format("{:.3f}", grid.share(row, k))
+                                             : fmt::format("{:.0f}", 100 * grid.share(row, k)));
+        }
+        std::vector<KeyLine> lines;
+        for (KeyLine& line : {std::ref(powers), std::ref(shares)})
+            if (std::all_of(line.texts.begin(), line.texts.end(),
+                            [&](const std::string& text) { return ui.text_width(text, line.style) < wide - 2; }))
+                lines.push_back(std::move(line));
+        return lines;
+    }
+    static void draw_shares(Ui& ui, const AttentionGrid& grid, int64_t row, const std::vector<KeyLine>& all, const Rect& r,
+                            float label, float lines) {
         const Theme& theme = *ui.theme;
         const double sum = plain_sum(grid, row);
         const float w = (r.w - label) / static_cast<float>(grid.keys);
-        const std::string_view names[] = {"e to the score", w > 42 ? "share of the sum" : "share, %"};
-        for (int line = 0; line < 2; ++line) {
-            const float y = r.y + lines * static_cast<float>(line) + 15;
-            const bool strong = line == 1;
-            const TextStyle words{
-                .size = 13, .color = strong ? theme.ink : theme.ink2, .weight = strong ? 600 : 400, .width = label - 6};
-            ui.text(r.x, y, names[line], words);
-            if (line > 0) ui.line({r.x, y - 15}, {r.right(), y - 15}, theme.grid);
-            for (int64_t k = 0; k < grid.keys; ++k) {
-                const std::string text = k >= seen   ? std::string("0")
-                                         : line == 0 ? e_text(std::exp(static_cast<double>(grid.score(row, k))))
-                                         : w > 42    ? fmt::format("{:.3f}", grid.share(row, k))
-                                                     : share_text(grid.share(row, k));
-                const TextStyle style{.size = w > 42 ? 13.0f : 12.0f,
-                                      .color = strong ? theme.ink : theme.ink2,
-                                      .align = Align::center,
-                                      .weight = strong ? 700 : 400,
-                                      .mono = true};
-                if (ui.text_width(text, style) < w - 2)
-                    ui.text(r.x + label + w * (static_cast<float>(k) + 0.5f), y, text, style);
-            }
+        float y = r.y + 15;
+        for (const KeyLine& line : all) {
+            if (&line != &all.front()) ui.line({r.x, y - 15}, {r.right(), y - 15}, theme.grid);
+            ui.text(r.x, y, line.name,
+                    {.size = 13, .color = line.style.color, .weight = line.style.weight, .width = label - 6});
+            for (size_t k = 0; k < line.texts.size(); ++k)
+                ui.text(r.x + label + w * (static_cast<float>(k) + 0.5f), y, line.texts[k], line.style);
+            y += lines;
         }
-        const Rect band{r.x, r.y + 2 * lines + 6, r.w, 28};
+        const Rect band{r.x, y - 9, r.w, 28};
         ui.rect(band, theme.selected, 3);
         const float left = ui.text(band.x + 8, band.y + 19, fmt::format("the row's sum: {}", e_text(sum)),
                                    {.size = 14, .weight = 600, .width = band.w - 16});

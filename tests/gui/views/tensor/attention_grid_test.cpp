@@ -120,6 +120,12 @@ TEST_CASE("the lesson on sequences shows scores, shares when they have run and a
     CHECK(desk.shows("120 of 256 scores are masked: nobody looks ahead"));
     CHECK(desk.shows("6 of 16, 37.5 %"));
     CHECK(desk.shows("8,128 of 16,384, 49.6 %"));
+    desk.size(1280, 720, 1);  // a line of the row stands whole or not at all
+    desk.frames(3);
+    CHECK(desk.shows("the row's sum"));
+    CHECK_FALSE(desk.shows("e to the score"));
+    CHECK(desk.shows("share, %"));
+    desk.size(1600, 1000, 1);
     reads_at_any_size(desk);
 }
 
