@@ -86,10 +86,10 @@ class BatchSizesView final : public View {
             y += 34;
         }
         const Rect room{body.x, y, body.w, body.bottom() - 24 - y};
-        const bool beside = room.w > 720;
+        const bool beside = room.w > 720 && !hidden;
         const float left = beside ? std::floor(room.w * 0.66f) : room.w;
         draw_chart(ui, runs, curve, {room.x, room.y, left, room.h});
-        if (beside && !hidden) draw_costs(ui, runs, {room.x + left + 36, room.y, room.w - left - 36, room.h});
+        if (beside) draw_costs(ui, runs, {room.x + left + 36, room.y, room.w - left - 36, room.h});
         const float at = body.bottom() - 4;
         ui.circle({body.x + 7, at - 4}, 5, data::green);
         float x = ui.text(body.x + 20, at, "a run, with its batch", {.size = 13, .color = ui.theme->ink2}) + 20;
@@ -131,12 +131,16 @@ class BatchSizesView final : public View {
         return text.empty() ? std::string("How many steps does each batch take?") : text;
     }
     static std::string waiting_caption(const std::vector<BatchRun>& runs) {
-        std::string names;
+        std::vector<int64_t> waiting;
         for (const BatchRun& run : runs)
-            if (run.kept_back) names += fmt::format("{}{}", names.empty() ? "" : ", ", run.batch);
-        return names.empty()
-                   ? std::string("All runs have ended; what they cost is asked about.")
-                   : fmt::format("All runs have ended; batch {} waits for an answer, somewhere on its line.", names);
+            if (run.kept_back) waiting.push_back(run.batch);
+        if (waiting.empty()) return "All runs have ended; what they cost is asked about.";
+        if (waiting.size() == 1)
+            return fmt::format("All runs have ended; batch {} waits for an answer, somewhere on its line.", waiting[0]);
+        std::string names;
+        for (size_t i = 0; i < waiting.size(); ++i)
+            names += fmt::format("{}{}", i == 0 ? "" : i + 1 == waiting.size() ? " and " : ", ", waiting[i]);
+        return fmt::format("All runs have ended; batches {} wait for an answer, each somewhere on its line.", names);
     }
     static double target(const Snapshot& snapshot) {
         for (const Curve& curve : snapshot.training.curves)
@@ -171,8 +175,16 @@ class BatchSizesView final : public View {
         const Theme& theme = *ui.theme;
         double few = 1e18, many = 0, least = 1e18, most = 0;
         for (const BatchRun& run : runs) {
+            if (run.kept_back) continue;
             few = std::min(few, run.examples()), many = std::max(many, run.examples());
             least = std::min(least, static_cast<double>(run.steps)), most = std::max(most, static_cast<double>(run.steps));
+        }
+        if (most == 0) few = 1'000, many = 10'000, least = 20, most = 100;  // nothing is told yet
+        const double longest = most;
+        for (const BatchRun& run : runs) {  // room for what is kept back, without telling where it lies
+            if (!run.kept_back) continue;
+            many = std::max(many, 0.5 * static_cast<double>(run.batch) * longest);
+            least = std::min(least, longest / 6);
         }
         const Rect plot{r.x + 52, r.y + 26, r.w - 52 - 16, r.h - 26 - 44};
         if (plot.w < 120 || plot.h < 80) return;

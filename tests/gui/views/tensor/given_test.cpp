@@ -34,6 +34,10 @@ TEST_CASE("runs of several batches come one by one, as steps tell them, and what
     Desk desk({.lesson = "B09", .lesson_step = 1});
     desk.session.workspace = Workspace::learn;
     desk.settle();
+    CHECK(says(desk, "batch_sizes", "batch 8: 1"));  // it is told as known, and stands above the sketch
+    CHECK_FALSE(says(desk, "batch_sizes", "batch 32: "));
+    CHECK(desk.shows("batch 32: ?"));
+    reads_at_any_size(desk);
     answer(desk, 1);
     CHECK(says(desk, "batch_sizes", "batch 8: 1"));
     CHECK(says(desk, "batch_sizes", "batch 32: "));
