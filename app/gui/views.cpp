@@ -55,7 +55,7 @@ namespace lockstep::gui {
     VIEW(make_step_kernels_view, "kernels", "Kernels of one training step", training, 180, 6)             \
     VIEW(make_number_formats_view, "formats", "Number formats", training, 300, 17)                        \
     VIEW(make_norms_view, "norms", "Batch norm across ranks", training, 270, 22)                          \
-    VIEW(make_modes_view, "modes", "One step in several modes", training, 250, 23)                        \
+    VIEW(make_modes_view, "modes", "Calls and kernels", training, 250, 23)                                \
     VIEW(make_scores_view, "scores", "Attention: who looks at whom", training, 300)                       \
     VIEW(make_convolution_view, "convolution", "Convolution: window, patches, product", training, 300)    \
     VIEW(make_products_view, "products", "Matrix product: rows, columns, elements", training, 300)        \

@@ -17,7 +17,7 @@ namespace {
 
 using Modes = std::vector<ModeTimes>;
 
-constexpr std::string_view no_modes_title = "One step in several modes";
+constexpr std::string_view no_modes_title = "Calls and kernels";
 constexpr std::string_view modes_hidden = "Calls, kernels and times stay hidden until you lock an answer.";
 constexpr Color mode_fills[] = {data::sky, data::orange, data::green, data::purple};
 

@@ -124,6 +124,7 @@ TEST_CASE("two programs in one mode go by their names, each with its own time, a
     CHECK(modes_caption(modes).find("differ") == std::string::npos);
     CHECK(modes_caption(modes).find("same program") == std::string::npos);
     CHECK(modes_title(modes) == "Two programs, one step of each");
+    CHECK(std::string_view(view_named("modes")->title).find("modes") == std::string_view::npos);  // its tab is of either
     snapshot.beside.clear();
     CHECK(modes_title(modes_shown(snapshot)) == "One step: calls and kernels");
 }
