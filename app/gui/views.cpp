@@ -57,7 +57,7 @@ namespace lockstep::gui {
     VIEW(make_step_kernels_view, "kernels", "Kernels of one training step", training, 180, 6)             \
     VIEW(make_number_formats_view, "formats", "Number formats", training, 300, 17)                        \
     VIEW(make_norms_view, "norms", "Batch norm across ranks", training, 270, 22)                          \
-    VIEW(make_modes_view, "modes", "One step in several modes", training, 420, 23)                        \
+    VIEW(make_modes_view, "modes", "Calls and kernels", training, 250, 23)                                \
     VIEW(make_scores_view, "scores", "Attention: who looks at whom", training, 300)                       \
     VIEW(make_convolution_view, "convolution", "Convolution: window, patches, product", training, 300)    \
     VIEW(make_products_view, "products", "Matrix product: rows, columns, elements", training, 300)        \
@@ -76,7 +76,7 @@ namespace lockstep::gui {
     VIEW(make_ring_attention_view, "ring_attention", "Ring attention", cluster, 270, 18)                  \
     VIEW(make_data_parallel_view, "data_parallel", "One step in data parallel", cluster, 270, 19)         \
     VIEW(make_groups_view, "groups", "Whom a GPU talks to", cluster, 270, 20)                             \
-    VIEW(make_processes_view, "processes", "Launching", cluster, 580, 21)                                 \
+    VIEW(make_processes_view, "processes", "Launching", cluster, 300, 21)                                 \
     VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
     VIEW(make_owners_view, "owners", "Products, cut by owner", cluster, 270, 24)                          \

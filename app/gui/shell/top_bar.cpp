@@ -71,6 +71,10 @@ std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::training && snapshot.source == Source::training && !snapshot.training.gpu.empty())
         return snapshot.training.gpu;  // a lesson's may be another one
     if (!row_of(session.workspace).shows_kernel) return session.gpu;
+    // Rows of many ranks have no kernel on show: the one that is kept is of another step.
+    if (const scene::Scene* scene = drawn_scene(session);
+        scene != nullptr && snapshot.source == Source::lesson && !scene->parallel.empty())
+        return session.gpu;
     return snapshot.kernel.run                              ? name_of(snapshot.kernel.run->gpu)
            : snapshot.host                                  ? name_of(snapshot.host->gpu)
            : !session.desk.refused_launch(snapshot).empty() ? session.desk.document().launch.gpu
@@ -94,7 +98,9 @@ void Shell::choose_gpu(const std::string& name) {
 std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapshot& snapshot) const {
     if (!plan.chips) return {{"Menu", Menu::all, {}}};
     std::string gpu = model::short_name(gpu_on_show(snapshot));
-    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    const bool word = gpu.starts_with("teaching");  // no name of a product
+    for (size_t i = 0; i < (word ? 1 : gpu.size()); ++i)
+        gpu[i] = static_cast<char>(gpu[i] >= 'a' && gpu[i] <= 'z' ? gpu[i] - 32 : gpu[i]);
     if (session.workspace == Workspace::build && session.build.task()) gpu = "yours";
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
     std::vector<BarLabel> labels{{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},

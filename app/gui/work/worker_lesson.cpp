@@ -312,7 +312,7 @@ void Session::Worker::show_training(const scene::SceneResult& shown, int32_t lau
     const auto training_runs = shown.as<scene::TrainingRuns>();
     draft.tape = shown.as<scene::TapeRun>();
     draft.training.step = with_followed(shown.step());
-    draft.training.first_step = draft.training.step;
+    draft.training.first_step = training_runs && training_runs->first_step ? training_runs->first_step : draft.training.step;
     draft.training.curves = curves_of(shown);
     draft.training.written.clear();
     draft.training.symbols.reset();

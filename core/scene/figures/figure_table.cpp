@@ -202,14 +202,37 @@ void add_stacks(FigureTable& table, const ParallelScene& scene) {
     });
 }
 
+void leave_out(FigureTable& table, size_t column) {
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (FigureRow& row : table.rows) row.values.erase(row.values.begin() + static_cast<std::ptrdiff_t>(column));
+}
+
 // Without the columns in which no row has anything but zeros.
 void leave_out_empty(FigureTable& table) {
+    for (size_t c = table.columns.size(); c-- > 0;)
+        if (std::all_of(table.rows.begin(), table.rows.end(),
+                        [&](const FigureRow& row) { return !(std::fabs(row.values[c]) > 0); }))
+            leave_out(table, c);
+}
+
+// Of training: how far off losses and weights are says something of runs that train the same network on the same batches;
+// and where there are many columns, that all took as many steps needs none.
+void leave_out_alike(FigureTable& table, const ParallelScene& scene) {
+    if (scene.rows.size() < 2) return;
+    const auto batch = [](const ParallelRow& row) {
+        const auto found = row.settings.find("batch");
+        return found == row.settings.end() ? std::string() : found->second;
+    };
+    const ParallelRow& first = scene.rows.front();
+    const bool same = std::all_of(scene.rows.begin(), scene.rows.end(), [&](const ParallelRow& row) {
+        return batch(row) == batch(first) && (row.parameters.empty() || row.parameters.size() == first.parameters.size());
+    });
     for (size_t c = table.columns.size(); c-- > 0;) {
-        const bool empty = std::all_of(table.rows.begin(), table.rows.end(),
-                                       [&](const FigureRow& row) { return !(std::fabs(row.values[c]) > 0); });
-        if (!empty) continue;
-        table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
-        for (FigureRow& row : table.rows) row.values.erase(row.values.begin() + static_cast<std::ptrdiff_t>(c));
+        const std::string& title = table.columns[c].title;
+        const bool compares = title == "losses off" || title == "weights off", steps = title == "steps";
+        const bool equal = std::all_of(table.rows.begin(), table.rows.end(),
+                                       [&](const FigureRow& row) { return row.values[c] == table.rows.front().values[c]; });
+        if ((compares && !same) || (steps && equal && table.columns.size() > 6)) leave_out(table, c);
     }
 }
 
@@ -260,6 +283,7 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
             table->note = fmt::format("{}: after {} steps, {}.", shown.name, row.losses.size(), row.problem);
     }
     leave_out_empty(*table);
+    if (scene->kind == "parallel") leave_out_alike(*table, *scene);
     add_stacks(*table, *scene);
     return table;
 }

@@ -121,6 +121,16 @@ nn::StepRecord step_again(std::span<const float> parameters, const TrainingSpec&
     return last.step();
 }
 
+// The run's first step, as it was before anything was learned.
+std::shared_ptr<const nn::StepRecord> first_step_of(const TrainingSpec& spec, const TrainingRunOptions& options) {
+    nn::TrainerOptions first = spec.options;
+    first.keep_graph = first.keep_values = true;
+    first.stop = options.stop;
+    first.nan = nn::NanPolicy::warn;
+    first.noise_scale = false;
+    return std::make_shared<const nn::StepRecord>(nn::Trainer(first).step());
+}
+
 }  // namespace
 
 Result<std::vector<TrainingSpec>> parse_training(const std::string& text, const SourceLocation& where, uint64_t seed) {
@@ -192,6 +202,7 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
             run.spec.options.planned_steps = asked.planned_steps;
         }
         const bool first = &run == &all.runs.front();
+        if (first && spec.steps > 1 && options.keep_values) all.first_step = first_step_of(run.spec, options);
         const bool writes = first && (spec.options.model == "gpt" || spec.options.model == "llama");
         const std::string key = spec.steps > 0 && !writes ? key_of(spec, asked) : "";
         if (const auto known = key.empty() ? nullptr : known_runs().find(key)) {

@@ -46,8 +46,9 @@ struct TrainedRun {
 int64_t steps_to_target_of(const TrainedRun& run);
 struct TrainingRuns {
     std::vector<TrainedRun> runs;
-    std::shared_ptr<const nn::StepRecord> step;  // of the first run, the last one
-    std::optional<nn::Comparison> comparison;    // of cheaper forms: cheaper_runs.h
+    std::shared_ptr<const nn::StepRecord> step;        // of the first run, the last one
+    std::shared_ptr<const nn::StepRecord> first_step;  // of the first run, with keep_values and several steps
+    std::optional<nn::Comparison> comparison;          // of cheaper forms: cheaper_runs.h
 };
 struct TrainingRunOptions {
     std::string gpu = {};

@@ -218,4 +218,16 @@ TEST_CASE("a tensor program that is stopped or broken shows nobody else's graph"
     CHECK(desk.now()->training.step->model == "mlp");
 }
 
+TEST_CASE("the bar names the GPU of the step that is on show, not of one before it") {
+    Desk desk({.lesson = "C04", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("GPU  Teaching"));
+    desk.session.lesson.step = 2;
+    desk.session.post(ask::ShowLessonStep{2});
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->cluster);
+    CHECK(desk.shows("GPU  H100"));
+}
+
 }  // namespace gui_sources_test

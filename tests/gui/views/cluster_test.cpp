@@ -852,7 +852,7 @@ TEST_CASE("plans show their memory and their step as stacked bars, and one that 
     CHECK_THAT(desk.shell.describe("rows"), Contains("one") && Contains(over) && Contains("H100 holds 85.9 GB") &&
                                                 Contains("many fits") && Contains("Time of a step (derived)"));
     CHECK(desk.shows(over));
-    CHECK(desk.shows("H100 holds 85.9 GB"));
+    CHECK(desk.shows("H100 holds 85.9 GB (80 GiB)"));  // as which the board is sold
     CHECK(desk.quads < 8000);
 }
 

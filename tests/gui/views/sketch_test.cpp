@@ -100,6 +100,15 @@ TEST_CASE("a request of neighbouring words can be moved along them; one with gap
     CHECK_FALSE(moved_request(truth, 0));
 }
 
+TEST_CASE("beside a bar stand the amount that was put and how far off it is, in wide panels and in narrow ones") {
+    for (const float width : {560.0f, 700.0f, 816.0f, 1100.0f}) {
+        const Rect row = bar_row({0, 0, width, 200}, 2, 1);
+        INFO(width);
+        CHECK(width - row.right() - 14 >= 156);  // "you 137,440, too much"
+        CHECK(row.w > 0.3f * width);
+    }
+}
+
 TEST_CASE("a bar ends where it was dragged, on whole numbers where the answers are whole, and a log axis keeps ratios") {
     const Rect row = bar_row(area, 3, 2);
     lessons::SketchAxis axis{0, 40, false, true, "sectors"};

@@ -81,13 +81,20 @@ void draw_stack_legend(Ui& ui, const FigureStack& stack, float x, float y, float
     ui.text(x + 20, y, "does not fit", {.size = 12, .color = ui.theme->ink2});
 }
 
+// A board's GB are 2^30 bytes: what it is sold as stands behind what it holds.
+std::string board_words(const FigureStack& stack, size_t row) {
+    const double limit = stack.limits[row], gib = limit / (1 << 30);
+    std::string text = fmt::format("{} holds {}", stack.limits_of[row], stack_amount(limit, stack.unit));
+    if (stack.unit == "B" && gib >= 1 && gib == std::floor(gib)) text += fmt::format(" ({:.0f} GiB)", gib);
+    return text;
+}
+
 std::string stack_tip(const FigureTable& table, const FigureStack& stack, size_t row) {
     std::string text = fmt::format("{}: {}", table.rows[row].name, stack_amount(stack.total(row), stack.unit));
     for (size_t part = 0; part < stack.parts.size(); ++part)
         if (stack.rows[row][part] > 0)
             text += fmt::format("\n{} {}", stack.parts[part], stack_amount(stack.rows[row][part], stack.unit));
-    if (stack.limits[row] > 0)
-        text += fmt::format("\n{} holds {}", stack.limits_of[row], stack_amount(stack.limits[row], stack.unit));
+    if (stack.limits[row] > 0) text += "\n" + board_words(stack, row);
     return text;
 }
 
@@ -182,8 +189,7 @@ void draw_figure_stack(Ui& ui, const FigureTable& table, const FigureStack& stac
     }
     // The board's name, once, beside its line: at the top right of the heading's row.
     if (!hidden && stack.limits.front() > 0) {
-        const std::string board =
-            fmt::format("{} holds {}", stack.limits_of.front(), stack_amount(stack.limits.front(), stack.unit));
+        const std::string board = board_words(stack, 0);
         if (ui.text_width(board, {.size = 12, .weight = 600}) + 180 < area.right() - title) {
             const float left = ui.text(area.right(), area.y + 20, board, {.size = 12, .align = Align::right, .weight = 600});
             ui.rect({left - 10, area.y + 9, 2, 14}, data::vermillion);
@@ -203,8 +209,7 @@ std::string describe_figure_stack(const FigureTable& table, const FigureStack& s
         for (size_t part = 0; part < stack.parts.size(); ++part)
             if (stack.rows[row][part] > 0)
                 text += fmt::format(", {} {}", stack.parts[part], stack_amount(stack.rows[row][part], stack.unit));
-        if (stack.limits[row] > 0)
-            text += fmt::format("; {} holds {}", stack.limits_of[row], stack_amount(stack.limits[row], stack.unit));
+        if (stack.limits[row] > 0) text += "; " + board_words(stack, row);
         if (stack.limits[row] > 0 && stack.total(row) > stack.limits[row]) text += "; " + over_text(table, row);
         text += "\n";
     }

@@ -1,7 +1,8 @@
 // Runs that differ by their batch, as dots: the steps and the examples that each took to the target loss, both on log axes.
 // A batch of one size lies on a dotted line. Through the smallest and the largest but one goes the curve that trades steps
 // for examples, (steps/least - 1)(examples/least - 1) = 1, with its bend: the critical batch size. Beside it how often each
-// run needed the least. The pointer on a dot tells its run; a click keeps it picked.
+// run needed the least. The pointer on a dot tells its run; a click keeps it picked. Runs come as a lesson's steps tell
+// them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,16 +10,17 @@
 #include <optional>
 
 #include "app/gui/view.h"
+#include "app/gui/views/training/given_curves.h"
 #include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {
 namespace {
 
 constexpr std::string_view batch_sizes_title = "Steps against examples";
-constexpr std::string_view batch_sizes_hidden = "The runs have ended; what is asked about waits for your answer.";
 
 struct BatchRun {
     int64_t batch = 0, steps = 0;
+    bool kept_back = false;  // a question asks about it, of this step or of a later one
     double examples() const { return static_cast<double>(batch) * static_cast<double>(steps); }
 };
 struct TradeCurve {  // the least steps and the least examples
@@ -26,10 +28,11 @@ struct TradeCurve {  // the least steps and the least examples
     double bend() const { return examples / steps; }
 };
 
-std::vector<BatchRun> batch_runs(const Snapshot& snapshot) {
+std::vector<BatchRun> batch_runs(const Session& session) {
     std::vector<BatchRun> runs;
-    for (const Curve& curve : snapshot.training.curves)
-        if (curve.batch > 0 && curve.to_target > 0) runs.push_back({curve.batch, curve.to_target});
+    for (const Curve& curve : session.snapshot()->training.curves)
+        if (curve.batch > 0 && curve.to_target > 0)
+            runs.push_back({curve.batch, curve.to_target, keeps_back(session, curve.name)});
     std::sort(runs.begin(), runs.end(), [](const BatchRun& a, const BatchRun& b) { return a.batch < b.batch; });
     return runs;
 }
@@ -62,34 +65,35 @@ class BatchSizesView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const std::vector<BatchRun> runs = batch_runs(*snapshot);
+        const std::vector<BatchRun> runs = batch_runs(session);
         if (runs.size() < 2) {
             const Rect body = ui.panel(area, {.title = batch_sizes_title});
             return ui.say_nothing_yet(body, "No two runs have reached their target.",
                                       "Dots appear where runs of several batch sizes go for one loss.");
         }
-        const bool hidden = session.learn.reveal_steps >= 0;
-        const auto curve = told_curve(runs);
-        const std::string caption = hidden ? std::string(batch_sizes_hidden) : caption_of(runs, curve);
+        const bool hidden = costs_wait(session, runs);
+        const auto curve = hidden ? std::nullopt : told_curve(runs);
+        const std::string caption = hidden ? waiting_caption(runs) : caption_of(runs, curve);
         const Rect body = ui.panel(area, {.title = batch_sizes_title,
                                           .right = fmt::format("{} runs to a loss of {:g}", runs.size(), target(*snapshot)),
                                           .badge = Provenance::executed,
                                           .caption = caption});
         ui.push_scope("batch sizes");
         float y = body.y;
-        if (!hidden && body.h > 260) {
-            ui.text(body.x, y + 20, headline_of(runs), {.size = 20, .weight = 700, .width = body.w});
+        if (body.h > 260) {
+            ui.text(body.x, y + 20, hidden ? told_headline(runs) : headline_of(runs),
+                    {.size = 20, .weight = 700, .width = body.w});
             y += 34;
         }
         const Rect room{body.x, y, body.w, body.bottom() - 24 - y};
-        const bool beside = room.w > 720;
+        const bool beside = room.w > 720 && !hidden;
         const float left = beside ? std::floor(room.w * 0.66f) : room.w;
-        draw_chart(ui, runs, curve, hidden, {room.x, room.y, left, room.h});
-        if (beside && !hidden) draw_costs(ui, runs, {room.x + left + 36, room.y, room.w - left - 36, room.h});
+        draw_chart(ui, runs, curve, {room.x, room.y, left, room.h});
+        if (beside) draw_costs(ui, runs, {room.x + left + 36, room.y, room.w - left - 36, room.h});
         const float at = body.bottom() - 4;
         ui.circle({body.x + 7, at - 4}, 5, data::green);
         float x = ui.text(body.x + 20, at, "a run, with its batch", {.size = 13, .color = ui.theme->ink2}) + 20;
-        if (!hidden && curve) x = ui.legend_line(x, at, data::sky, false, curve_words(runs)) + 16;
+        if (curve) x = ui.legend_line(x, at, data::sky, false, curve_words(runs)) + 16;
         const Point dots[] = {{x, at - 4}, {x + 24, at - 4}};
         ui.polyline(dots, ui.theme->ink3, 1, 2, 4);
         ui.text(x + 30, at, "one batch size", {.size = 13, .color = ui.theme->ink2, .width = body.right() - x - 30});
@@ -98,22 +102,46 @@ class BatchSizesView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const std::vector<BatchRun> runs = batch_runs(*snapshot);
+        const std::vector<BatchRun> runs = batch_runs(session);
         if (runs.size() < 2) return std::string(batch_sizes_title) + ": no two runs have reached their target.\n";
-        if (session.learn.reveal_steps >= 0)
-            return fmt::format("{}\n  batch {}: {} steps\n  {}\n", batch_sizes_title, runs.front().batch, runs.front().steps,
-                               batch_sizes_hidden);
-        std::string text =
-            fmt::format("{} (executed), to a loss of {:g}\n  {}\n", batch_sizes_title, target(*snapshot), headline_of(runs));
+        const bool hidden = costs_wait(session, runs);
+        std::string text = fmt::format("{} (executed), to a loss of {:g}\n  {}\n", batch_sizes_title, target(*snapshot),
+                                       hidden ? told_headline(runs) : headline_of(runs));
         for (const BatchRun& run : runs)
-            text += fmt::format("  batch {}: {} steps, {} examples\n", run.batch, run.steps,
-                                with_commas(static_cast<int64_t>(run.examples())));
-        return text + "  " + caption_of(runs, told_curve(runs)) + "\n";
+            if (!run.kept_back)
+                text += fmt::format("  batch {}: {} steps, {} examples\n", run.batch, run.steps,
+                                    with_commas(static_cast<int64_t>(run.examples())));
+        return text + "  " + (hidden ? waiting_caption(runs) : caption_of(runs, told_curve(runs))) + "\n";
     }
 
   private:
     int64_t picked_ = 0;  // a batch
 
+    // What the runs cost against each other, and the curve through them, are told once no question asks for it.
+    static bool costs_wait(const Session& session, const std::vector<BatchRun>& runs) {
+        return session.learn.reveal_steps >= 0 || asks_for(session, "examples_to_target") ||
+               std::any_of(runs.begin(), runs.end(), [](const BatchRun& run) { return run.kept_back; });
+    }
+    static std::string told_headline(const std::vector<BatchRun>& runs) {
+        std::string text;
+        for (const BatchRun& run : runs)
+            if (!run.kept_back)
+                text += text.empty() ? fmt::format("Batch {} takes {} steps", run.batch, run.steps)
+                                     : fmt::format(", {} takes {}", run.batch, run.steps);
+        return text.empty() ? std::string("How many steps does each batch take?") : text;
+    }
+    static std::string waiting_caption(const std::vector<BatchRun>& runs) {
+        std::vector<int64_t> waiting;
+        for (const BatchRun& run : runs)
+            if (run.kept_back) waiting.push_back(run.batch);
+        if (waiting.empty()) return "All runs have ended; what they cost is asked about.";
+        if (waiting.size() == 1)
+            return fmt::format("All runs have ended; batch {} waits for an answer, somewhere on its line.", waiting[0]);
+        std::string names;
+        for (size_t i = 0; i < waiting.size(); ++i)
+            names += fmt::format("{}{}", i == 0 ? "" : i + 1 == waiting.size() ? " and " : ", ", waiting[i]);
+        return fmt::format("All runs have ended; batches {} wait for an answer, each somewhere on its line.", names);
+    }
     static double target(const Snapshot& snapshot) {
         for (const Curve& curve : snapshot.training.curves)
             if (curve.target > 0) return curve.target;
@@ -143,13 +171,20 @@ class BatchSizesView final : public View {
                            runs[runs.size() > 2 ? runs.size() - 2 : 1].batch);
     }
 
-    void draw_chart(Ui& ui, const std::vector<BatchRun>& runs, const std::optional<TradeCurve>& curve, bool hidden,
-                    const Rect& r) {
+    void draw_chart(Ui& ui, const std::vector<BatchRun>& runs, const std::optional<TradeCurve>& curve, const Rect& r) {
         const Theme& theme = *ui.theme;
         double few = 1e18, many = 0, least = 1e18, most = 0;
         for (const BatchRun& run : runs) {
+            if (run.kept_back) continue;
             few = std::min(few, run.examples()), many = std::max(many, run.examples());
             least = std::min(least, static_cast<double>(run.steps)), most = std::max(most, static_cast<double>(run.steps));
+        }
+        if (most == 0) few = 1'000, many = 10'000, least = 20, most = 100;  // nothing is told yet
+        const double longest = most;
+        for (const BatchRun& run : runs) {  // room for what is kept back, without telling where it lies
+            if (!run.kept_back) continue;
+            many = std::max(many, 0.5 * static_cast<double>(run.batch) * longest);
+            least = std::min(least, longest / 6);
         }
         const Rect plot{r.x + 52, r.y + 26, r.w - 52 - 16, r.h - 26 - 44};
         if (plot.w < 120 || plot.h < 80) return;
@@ -174,12 +209,11 @@ class BatchSizesView final : public View {
             const Point ends[] = {{across.at(batch * up.low), up.at(up.low)}, {across.at(batch * up.high), up.at(up.high)}};
             ui.polyline(ends, theme.ink3, 1, 2, 5);
         }
-        if (curve && !hidden) draw_curve(ui, *curve, across, up, plot);
+        if (curve) draw_curve(ui, *curve, across, up, plot);
         ui.unclip();
         for (const BatchRun& run : runs) {
-            const bool told = !hidden || &run == &runs.front();
             const Point at{across.at(run.examples()), up.at(static_cast<double>(run.steps))};
-            if (!told) {  // on the line of its batch it may lie anywhere
+            if (run.kept_back) {  // on the line of its batch it may lie anywhere
                 const double batch = static_cast<double>(run.batch), height = up.low * 1.12;
                 if (across.at(batch * height) < plot.right() - 10)
                     ui.text(across.at(batch * height) + 6, up.at(height), fmt::format("batch {}: ?", run.batch),

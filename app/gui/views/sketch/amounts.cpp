@@ -76,7 +76,7 @@ void draw_handle(Ui& ui, Point at, float half) {
 Rect bar_row(const Rect& area, size_t rows, size_t row) {
     // In a narrow strip names and amounts keep a third each at most.
     const float names = std::clamp(area.w * 0.24f, std::min(124.0f, area.w / 3), 230.0f),
-                amounts = std::clamp(area.w * 0.2f, std::min(128.0f, area.w / 3), 170.0f),
+                amounts = std::clamp(area.w * 0.22f, std::min(176.0f, area.w / 3), 190.0f),
                 pitch = std::clamp((area.h - (area.h < 190 ? 36.0f : 56.0f)) / static_cast<float>(rows), 20.0f, 104.0f);
     return {area.x + names, area.y + 8 + pitch * static_cast<float>(row), area.w - names - amounts, pitch * 0.58f};
 }
@@ -125,7 +125,7 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
     ui.text(last.right() + 20, last.bottom() + 22, unit, style);
 }
 
-void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size_t i, const Rect& row) {
+void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size_t i, const Rect& row, float end_of_area) {
     const Theme& theme = *ui.theme;
     const double put = pencil.values[i];
     const bool has = std::isfinite(put);
@@ -146,17 +146,22 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
     if (!has && scene.open)
         ui.text(row.x + 14, row.y + row.h / 2 + 5, "drag it from here",
                 {.size = 13, .color = theme.quiet, .width = row.w - 20});
-    const float right = row.right() + 14, y = row.y + row.h / 2;
+    const float right = row.right() + 14, y = row.y + row.h / 2, room = end_of_area - right;
     if (!scene.truth)
-        return void(ui.text(right, y + 6, has ? "you " + amount_text(put) : "?", {.size = 16, .weight = 700, .width = 150}));
+        return void(
+            ui.text(right, y + 6, has ? "you " + amount_text(put) : "?", {.size = 16, .weight = 700, .width = room}));
     const Faded faint(ui, scene.shown);
     ui.text(right, y, amount_text(scene.truth->sketch.values[i]),
-            {.size = 16, .color = theme.right, .weight = 700, .width = 150});
+            {.size = 16, .color = theme.right, .weight = 700, .width = room});
     const Verdict verdict = scene.verdict(i);
-    ui.text(right, y + 17,
-            verdict == Verdict::agrees ? "you agree, " + amount_text(put)
-                                       : fmt::format("you {}, {}", amount_text(put), word_of(verdict)),
-            {.size = 12, .color = verdict == Verdict::agrees ? theme.ink2 : theme.wrong, .weight = 600, .width = 156});
+    const bool agrees = verdict == Verdict::agrees;
+    const std::string word = agrees ? "you agree" : std::string(word_of(verdict)),
+                      whole = agrees ? word + ", " + amount_text(put) : fmt::format("you {}, {}", amount_text(put), word);
+    TextStyle style{.size = 12, .color = agrees ? theme.ink2 : theme.wrong, .weight = 600};
+    const bool fits =
+        ui.text_width(whole, style) <= room;  // the verdict says more than one's own number, which the bar shows
+    style.width = room;
+    ui.text(right, y + 17, fits ? whole : word, style);
 }
 
 void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
@@ -173,7 +178,7 @@ void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, con
                 if (const Drag drag = ui.drag(fmt::format("bar {}", i), {row.x - 8, row.y - 6, row.w + 16, row.h + 12});
                     drag.active)
                     pencil.values[i] = bar_value(row, scene.board.axis, drag.at.x);
-            draw_asked_bar(ui, scene, pencil, i, row);
+            draw_asked_bar(ui, scene, pencil, i, row, area.right());
             continue;
         }
         ui.rect({row.x, row.y, bar_end(row, scene.board.axis, *place.known) - row.x, row.h}, data::sky);

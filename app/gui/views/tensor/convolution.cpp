@@ -179,19 +179,26 @@ class ConvolutionView final : public View {
         const float t = std::clamp(std::abs(value) / brightest_, 0.0f, 1.0f);
         return theme.dark ? mix(theme.panel2, rgb(0xD8DCE2), t) : mix(rgb(0xFFFFFF), rgb(0x60666E), t);
     }
+    static std::string cell_number(float value) { return element_number(value, std::abs(value) < 1 ? 2 : 3); }
+    static std::string without_zero(std::string number) {  // "-.17" of "-0.17"
+        if (const size_t zero = number.find("0."); zero == 0 || (zero == 1 && number.front() == '-')) number.erase(zero, 1);
+        return number;
+    }
     // A number in its cell, where there is room; `marked`: a copy of the pixel pointed at.
     void number_cell(Ui& ui, const Rect& at, Color fill, const std::string& text, bool marked, bool quiet = false) const {
         ui.rect(at, fill);
         if (marked) ui.hatch(at, data::yellow, Hatch::dots);
         if (at.w < 16 || at.h < 13) return;
-        const TextStyle style{.size = at.h >= 24 && at.w >= 30 ? 13.0f : 12.0f,
-                              .color = marked  ? data::ink_on_light
-                                       : quiet ? ui.theme->quiet
-                                               : text_on(fill),
-                              .align = Align::center,
-                              .weight = marked ? 700 : 400,
-                              .mono = true};
-        if (ui.text_width(text, style) < at.w - 1) ui.text(at.x + at.w / 2, at.y + at.h / 2 + 4.5f, text, style);
+        TextStyle style{.size = at.h >= 24 && at.w >= 30 ? 13.0f : 12.0f,
+                        .color = marked  ? data::ink_on_light
+                                 : quiet ? ui.theme->quiet
+                                         : text_on(fill),
+                        .align = Align::center,
+                        .weight = marked ? 700 : 400,
+                        .mono = true};
+        if (ui.text_width(text, style) >= at.w - 1) style.size = 12;
+        const std::string fitting = ui.text_width(text, style) < at.w - 1 ? text : without_zero(text);
+        if (ui.text_width(fitting, style) < at.w - 1) ui.text(at.x + at.w / 2, at.y + at.h / 2 + 4.5f, fitting, style);
     }
 
     // The picture with its window, and below it how often each pixel is copied. Returns the width.
@@ -320,12 +327,12 @@ class ConvolutionView final : public View {
                     const float weight = it.spread(filter_, w, e);
                     const bool used = inside(it, w, e);
                     number_cell(ui, at, used ? diverging(0.5f + 0.5f * weight / most, theme) : theme.panel2,
-                                element_number(weight), e == marked_ && used, !used);
+                                cell_number(weight), e == marked_ && used, !used);
                     if (ui.hovered(at)) under_ = e;
                 } else {
                     const int64_t p = it.pixel(w, e);
                     number_cell(ui, at, p < 0 ? theme.panel2 : pixel_color(it.patch(w, e), theme),
-                                element_number(it.patch(w, e)), p >= 0 && p == marked_, p < 0);
+                                cell_number(it.patch(w, e)), p >= 0 && p == marked_, p < 0);
                     if (ui.hovered(at)) {
                         under_ = p;
                         ui.tooltip(p < 0 ? fmt::format("window {}, element {}: a zero around the picture", w, e)
@@ -374,7 +381,7 @@ class ConvolutionView final : public View {
                      {.size = 13, .color = ui.theme->ink2});
     }
 
-    static constexpr float factor_width = 38;
+    static constexpr float factor_width = 46;  // of a weight below zero: "-0.033"
 
     void draw_factor(Ui& ui, const Convolution& it, bool hidden, bool spread, const Rect& r, float head, float ch,
                      int64_t first, int64_t shown) {
@@ -442,7 +449,7 @@ class ConvolutionView final : public View {
         for (const float w : it.weights) most = std::max(most, std::abs(w));
         return most;
     }
-    static std::string weight_text(float weight) { return element_number(weight, 2); }
+    static std::string weight_text(float weight) { return cell_number(weight); }
 
     void draw_map(Ui& ui, const Convolution& it, bool hidden, float largest, const Rect& r) {
         const Theme& theme = *ui.theme;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/views/tensor/llama_block_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view block_title = "A Llama block: shapes, parameters, arithmetic";
 constexpr std::string_view largest_model = "405B";
+constexpr float parts_head = 26, parts_least = 19;  // of the list of parts in little room: above it, a part
 constexpr std::string_view block_hidden = "Counts are hidden until you lock an answer.";
 
 std::string count_text(double count) {  // "8.03 billion", "218 million", "4,096"
@@ -49,25 +51,32 @@ class LlamaBlockView final : public View {
                    .badge = Provenance::derived,
                    .caption = caption});
         ui.push_scope("llama block");
-        draw_choices(ui, {body.x, body.y, body.w, 26});
-        float y = body.y + 34;
+        float y = body.y;
+        if (!has_room_to_itself(session, body.h)) {
+            draw_choices(ui, {body.x, body.y, body.w, 26});
+            y += 34;
+        }
         if (body.h > 300) {
             ui.text(body.x, y + 20, headline_of(block, hidden), {.size = 20, .weight = 700, .width = body.w});
             y += 36;
         }
-        const Rect room{body.x, y, body.w, body.bottom() - 26 - y};
-        const bool heads = room.w > 860;
+        // In little room the parts need it more than the words for their letters.
+        const auto parts = static_cast<float>(block.parts.size());
+        const bool legend = body.bottom() - 26 - y >= parts_head + parts_least * parts;
+        const Rect room{body.x, y, body.w, body.bottom() - (legend ? 26 : 0) - y};
+        const bool heads = room.w > (hidden ? 640.0f : 860.0f);  // the shapes are given, the counts' room is free
         const Rect left{room.x, room.y, heads ? room.w - 270 : room.w, room.h};
         draw_parts(ui, block, hidden, left);
         if (heads) {
             draw_heads(ui, block, hidden, {room.right() - 236, room.y, 236, room.h});
         }
+        ui.pop_scope();
+        if (!legend) return;
         const float at = body.bottom() - 6;
         float x = ui.legend(body.x, at, data::sky, Hatch::solid, "P product");
         x = ui.legend(x, at, data::purple, Hatch::cross, "A attention");
         x = ui.legend(x, at, data::grey, Hatch::diagonal, "E element by element");
         if (x + 150 < body.right()) ui.legend_line(x, at, data::yellow, false, "added around");
-        ui.pop_scope();
     }
 
     std::string describe(const Session& session, const Focus&) const override {
@@ -190,9 +199,10 @@ class LlamaBlockView final : public View {
     void draw_parts(Ui& ui, const LlamaBlock& block, bool hidden, const Rect& r) const {
         const Theme& theme = *ui.theme;
         const auto count = static_cast<float>(block.parts.size());
-        const float head = 30, pitch = std::min(56.0f, (r.h - head - 6) / count);
-        if (pitch < 20) return;
-        const float high = pitch - (pitch > 36 ? 11 : 5), rail = 26, box = std::min(236.0f, r.w * 0.42f);
+        const bool low = r.h < 300;
+        const float head = low ? parts_head - 6 : 30, pitch = std::min(56.0f, (r.h - head - (low ? 0 : 6)) / count);
+        if (pitch < 16) return;
+        const float high = pitch - (pitch > 36 ? 11 : pitch > 24 ? 5 : 3), rail = 26, box = std::min(236.0f, r.w * 0.42f);
         const Rect boxes{r.x + rail, r.y + head, box, pitch * count};
         const float rest = r.w - rail - box - 24;
         const bool arithmetic = rest > 360;
@@ -264,7 +274,8 @@ class LlamaBlockView final : public View {
                  product     ? Hatch::solid
                  : attention ? Hatch::cross
                              : Hatch::diagonal);
-        ui.rect({strip.x + 4, at.y + at.h / 2 - 9, 16, 18}, theme.panel, 2);
+        const float ground = std::min(18.0f, at.h - 1);
+        ui.rect({strip.x + 4, at.y + (at.h - ground) / 2, 16, ground}, theme.panel, 2);
         ui.text(strip.x + 12, at.y + at.h / 2 + 4.5f,
                 product     ? "P"
                 : attention ? "A"

@@ -17,7 +17,8 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr std::string_view norms_title = "Batch norm across ranks: whose mean?";
+constexpr std::string_view norms_title = "Batch norm across ranks: whose mean?",
+                           one_rank_title = "Batch norm: what values become";
 constexpr std::string_view norms_hidden = "What the values become stays hidden until you lock an answer.";
 
 class NormsView final : public View {
@@ -32,7 +33,7 @@ class NormsView final : public View {
         adopt(snapshot->tape, *norm);
         const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(norms_hidden) : norm_caption(*norm);
-        const Rect body = ui.panel(area, {.title = norms_title,
+        const Rect body = ui.panel(area, {.title = norm->groups > 1 ? norms_title : one_rank_title,
                                           .right = fmt::format("{} examples of {}", norm->examples(),
                                                                norm->channels == 1 ? "one channel" : "the first channel"),
                                           .badge = hidden ? Provenance::none : Provenance::executed,
@@ -156,7 +157,9 @@ class NormsView final : public View {
                 if (ui.chip(x, r.y, words, count == other_)) other_ = count;
             }
         }
-        const Rect plot{r.x + 8, r.y + 34, r.w - 16, r.h - 38};
+        // Room for the word at the line of a mean, and as much beside it, so that both pictures stand level.
+        const float words = norm.groups == 1 || other_ == 1 ? 16 : 0;
+        const Rect plot{r.x + 8, r.y + 34 + words, r.w - 16, r.h - 38 - words};
         if (hidden && !own) return draw_hidden_place(ui, plot);
         const NormStatistics all = norm_statistics(norm.x, 1).front();
         const double deviation = std::sqrt(all.square + norm.epsilon);

@@ -23,6 +23,8 @@ constexpr NumberFormat format_rows[] = {
 };
 constexpr size_t sixteen_first = 1, sixteen_last = 3;  // those that the lesson compares: tf32, bf16, f16
 
+constexpr float row_least = 21;  // of a format
+
 constexpr std::string_view formats_title = "Number formats: bits, range, step";
 constexpr std::string_view formats_hidden = "What the number becomes is hidden until you lock an answer.";
 
@@ -129,10 +131,14 @@ class NumberFormatsView final : public View {
                     {.size = 20, .weight = 700, .width = body.w});
             y += 36;
         }
-        draw_picks(ui, session, focus, {body.x, y, body.w, 26});
-        y += 36;
-        const float legend = 26;
-        draw_table(ui, value, hidden, {body.x, y, body.w, body.bottom() - legend - y});
+        if (!has_room_to_itself(session, body.h)) {
+            draw_picks(ui, session, focus, {body.x, y, body.w, 26});
+            y += 36;
+        }
+        // In little room the formats need it more than the words for their colours.
+        const bool legend = body.bottom() - 26 - y >= 58 + row_least * static_cast<float>(std::size(format_rows));
+        draw_table(ui, value, hidden, {body.x, y, body.w, body.bottom() - (legend ? 26 : 0) - y});
+        if (!legend) return;
         const float at = body.bottom() - 6;
         float x = ui.legend(body.x, at, data::grey, Hatch::solid, "sign");
         x = ui.legend(x, at, data::orange, Hatch::diagonal, "exponent");
@@ -199,7 +205,7 @@ class NumberFormatsView final : public View {
         constexpr float head = 40;
         constexpr auto rows = static_cast<float>(std::size(format_rows));
         const float high = std::min(84.0f, (r.h - head - 18) / rows);
-        if (high < 22 || r.w < 420) return;
+        if (high < row_least || r.w < 420) return;
         const Columns c = columns_of(r);
         const TextStyle heads{.size = 14, .weight = 600}, small{.size = 12, .color = theme.quiet};
         ui.text(c.names.x, r.y + 14, "Bits", heads);

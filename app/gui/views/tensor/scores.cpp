@@ -1,10 +1,12 @@
-// Attention as a grid: queries down, keys across, a score or a share a cell, what the mask takes; beside it one row as tiled
-// attention runs it, tile by tile, and what the row's shares mix. A click picks the row. What has not run yet at the moment
+// Attention as a grid: queries down, keys across, a score or a share a cell, what the mask takes; beside it how one row's
+// shares come about, and what they mix. Once somebody picks a size of tiles the row is run as tiled attention runs it, tile
+// by tile. A click picks the row. What has not run yet at the moment
 // of the tape, or waits for an answer, is not told.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "app/gui/view.h"
@@ -24,6 +26,10 @@ std::string score_text(double value) {  // "2", "0.25", "-1.3"
 std::string share_text(double share) {
     const double percent = 100 * share;
     return fmt::format("{:.{}f}", percent, percent < 9.95 && percent > 0 ? 1 : 0);
+}
+
+std::string e_text(double value) {  // "2.718", "20.1", "1.2e+05"
+    return value < 1000 ? fmt::format("{:.{}f}", value, value < 10 ? 3 : 1) : fmt::format("{:.2g}", value);
 }
 
 struct ScoresKnown {
@@ -92,7 +98,10 @@ class ScoresView final : public View {
             }
             text += "\n";
         }
-        if (known.shares)
+        if (known.shares && !fresh.tiled())
+            text +=
+                fmt::format("  row of query {}: e to each score sums to {}\n", row + 1, e_text(fresh.plain_sum(grid, row)));
+        if (known.shares && fresh.tiled())
             for (const RunningTile& tile : fresh.tiles_of_row(grid, row))
                 text += fmt::format("  a tile of query {}: largest {}, sum {:.3f}\n", row + 1, score_text(tile.largest),
                                     tile.sum);
@@ -119,10 +128,16 @@ class ScoresView final : public View {
     int64_t row_of(const AttentionGrid& grid) const { return row_ >= 0 && row_ < grid.queries ? row_ : grid.queries - 1; }
     int64_t tile_of(const AttentionGrid& grid) const {
         if (tile_ > 0) return tile_;
-        return grid.keys < 8 ? 1 : tile_sizes(grid.keys).empty() ? grid.keys : std::max<int64_t>(1, (grid.keys + 3) / 4);
+        return grid.causal && grid.keys >= 8 ? (grid.keys + 3) / 4 : grid.keys;
     }
+    bool tiled() const { return tile_ > 0; }
     std::vector<RunningTile> tiles_of_row(const AttentionGrid& grid, int64_t row) const {
         return running_softmax(row_scores(grid, row), seen_of(grid, row), tile_of(grid));
+    }
+    static double plain_sum(const AttentionGrid& grid, int64_t row) {  // of e to each score that is seen
+        double sum = 0;
+        for (int64_t k = 0; k < seen_of(grid, row); ++k) sum += std::exp(static_cast<double>(grid.score(row, k)));
+        return sum;
     }
     static std::span<const float> row_scores(const AttentionGrid& grid, int64_t row) {
         return std::span<const float>(grid.scores)
@@ -145,7 +160,7 @@ class ScoresView final : public View {
                            : fmt::format("Place {} looks most at place {}: {} %", row + 1, most + 1,
                                          share_text(grid.share(row, most)));
     }
-    static std::string caption_of(const AttentionGrid& grid, const ScoresKnown& known, bool hidden) {
+    std::string caption_of(const AttentionGrid& grid, const ScoresKnown& known, bool hidden) const {
         if (hidden) return std::string(shares_hidden);
         if (!known.shares)
             return fmt::format("{} has run; softmax makes shares of each of its rows next.", grid.scores_name);
@@ -154,11 +169,14 @@ class ScoresView final : public View {
                 "A query has no share for a later key; the {} shares of a row still sum to 1. Tiles that are "
                 "masked whole need not be computed.",
                 grid.keys);
+        if (!tiled())
+            return fmt::format(
+                "Each share is e to its score, divided by the sum of those of its row: {} shares that sum to 1.", grid.keys);
         return "A running largest and sum give, tile by tile, the same shares as the whole row at once: no tile waits for a "
                "later one.";
     }
 
-    static void draw_legend(Ui& ui, const AttentionGrid& grid, const ScoresKnown& known, const Rect& body) {
+    void draw_legend(Ui& ui, const AttentionGrid& grid, const ScoresKnown& known, const Rect& body) const {
         const Theme& theme = *ui.theme;
         const float at = body.bottom() - 6;
         float x = body.x;
@@ -173,7 +191,7 @@ class ScoresView final : public View {
             x = ui.legend(x, at, diverging(0, theme), Hatch::solid, "below zero");
         }
         if (grid.causal && x + 170 < body.right()) x = ui.legend(x, at, theme.ink3, Hatch::diagonal, "masked: a later key");
-        if (x + 140 < body.right()) x = ui.legend_line(x, at, data::orange, false, "largest so far");
+        if (tiled() && x + 140 < body.right()) ui.legend_line(x, at, data::orange, false, "largest so far");
     }
     static Color share_color(float share, const Theme& theme) {  // by its root: small shares can be told apart
         return share > 0 ? sequential(std::sqrt(share), theme) : theme.panel2;
@@ -194,13 +212,16 @@ class ScoresView final : public View {
         }
         const float labels = 44, top = r.y + 54;
         const int64_t tile = tile_of(grid);
-        const auto gaps = [&](int64_t n) { return tile > 1 ? 4.0f * static_cast<float>((n - 1) / tile) : 0.0f; };
+        const auto gaps = [&](int64_t n) {
+            return tile > 1 && tile < grid.keys ? 4.0f * static_cast<float>((n - 1) / tile) : 0.0f;
+        };
         const float cell =
             std::floor(std::min({64.0f, (r.w - labels - gaps(grid.keys)) / static_cast<float>(grid.keys),
                                  (r.bottom() - top - 4 - gaps(grid.queries)) / static_cast<float>(grid.queries)}));
         if (cell < 4) return;
         const auto along = [&](int64_t i) {
-            return cell * static_cast<float>(i) + (tile > 1 ? 4.0f * static_cast<float>(i / tile) : 0.0f);
+            return cell * static_cast<float>(i) +
+                   (tile > 1 && tile < grid.keys ? 4.0f * static_cast<float>(i / tile) : 0.0f);
         };
         const auto place = [&](int64_t q, int64_t k) {
             return Rect{r.x + labels + along(k), top + along(q), cell - 1, cell - 1};
@@ -263,21 +284,29 @@ class ScoresView final : public View {
         const int64_t row = row_of(grid), tile = tile_of(grid), seen = seen_of(grid, row);
         float x = ui.text(r.x, r.y + 18, fmt::format("The row of place {}", row + 1), {.size = 14, .weight = 600}) + 14;
         const std::vector<int64_t> sizes = tile_sizes(grid.keys);
-        if (sizes.size() > 1 && x + 300 < r.right()) {
+        if (known.shares && sizes.size() > 1 && x + 300 < r.right()) {
             x = ui.text(x, r.y + 18, "keys a tile", {.size = 13, .color = theme.ink2}) + 8;
+            if (ui.chip(x, r.y, "whole row", !tiled())) tile_ = 0;
             for (const int64_t size : sizes) {
                 const std::string label = std::to_string(size);
-                if (x + ui.chip_width(label) > r.right()) break;
-                if (ui.chip(x, r.y, label, size == tile)) tile_ = size;
+                if (size == grid.keys || x + ui.chip_width(label) > r.right()) break;
+                if (ui.chip(x, r.y, label, size == tile_)) tile_ = size;
             }
         }
         if (!known.scores) return;
         const std::vector<RunningTile> tiles = tiles_of_row(grid, row);
-        const float label = 112, lines = r.h < 300 ? 20.0f : 22.0f, table = 4 * lines + 4 + 34;
+        const float label = 112, lines = r.h < 300 ? 20.0f : 22.0f;
+        const std::vector<KeyLine> plain =
+            tiled() || !known.shares ? std::vector<KeyLine>()
+                                     : key_lines(ui, grid, row, seen, (r.w - label) / static_cast<float>(grid.keys));
+        const float rows = tiled()        ? 4.0f
+                           : known.shares ? static_cast<float>(plain.size())
+                                          : 2.0f,
+                    table = rows * lines + 4 + 34;
         const bool mixture = r.h > 340;
         const float chart = std::clamp(r.h - 40 - table - (mixture ? 176.0f : 0.0f), 60.0f, 170.0f);
         const Rect plot{r.x + label, r.y + 40, r.w - label, chart};
-        draw_bars(ui, grid, tiles, row, seen, tile, plot);
+        draw_bars(ui, grid, tiles, row, seen, tile, tiled(), plot);
         float y = plot.bottom() + 8;
         const Rect figures{r.x, y, r.w, table};
         if (!known.shares) {
@@ -288,7 +317,10 @@ class ScoresView final : public View {
                     {.size = 13, .color = theme.ink2, .align = Align::center, .width = r.w - 20});
             return;
         }
-        draw_sums(ui, grid, tiles, row, seen, figures, label, lines);
+        if (tiled())
+            draw_sums(ui, grid, tiles, row, seen, figures, label, lines);
+        else
+            draw_shares(ui, grid, row, plain, figures, label, lines);
         y = figures.bottom() + 18;
         const Rect rest{r.x, y, r.w, r.bottom() - y};
         if (rest.h < 70) return;
@@ -299,7 +331,7 @@ class ScoresView final : public View {
     }
 
     static void draw_bars(Ui& ui, const AttentionGrid& grid, const std::vector<RunningTile>& tiles, int64_t row,
-                          int64_t seen, int64_t tile, const Rect& r) {
+                          int64_t seen, int64_t tile, bool running, const Rect& r) {
         const Theme& theme = *ui.theme;
         double low = 0, high = 1e-9;
         for (int64_t k = 0; k < seen; ++k) {
@@ -336,6 +368,7 @@ class ScoresView final : public View {
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
             }
         }
+        if (!running) return;
         // The largest so far, as it stands after each tile.
         std::vector<Point> steps;
         for (size_t t = 0; t < tiles.size() && tiles[t].seen > 0; ++t) {
@@ -344,6 +377,58 @@ class ScoresView final : public View {
             steps.push_back({from + w * static_cast<float>(tile), y});
         }
         if (steps.size() > 1) ui.polyline(steps, data::orange, 2.5f);
+    }
+
+    // Key by key: e to the score, and its share of their sum; a line whose numbers do not all fit is left out.
+    struct KeyLine {
+        std::string_view name;
+        std::vector<std::string> texts;
+        TextStyle style;
+    };
+    static std::vector<KeyLine> key_lines(Ui& ui, const AttentionGrid& grid, int64_t row, int64_t seen, float wide) {
+        const Theme& theme = *ui.theme;
+        const bool digits = wide > 42;
+        TextStyle style{.size = digits ? 13.0f : 12.0f, .color = theme.ink2, .align = Align::center, .mono = true};
+        KeyLine powers{"e to the score", {}, style};
+        style.color = theme.ink, style.weight = 700;
+        KeyLine shares{digits ? "share of the sum" : "share, %", {}, style};
+        for (int64_t k = 0; k < grid.keys; ++k) {
+            powers.texts.push_back(k < seen ? e_text(std::exp(static_cast<double>(grid.score(row, k)))) : "0");
+            shares.texts.push_back(k >= seen ? std::string("0")
+                                   : digits  ? fmt::format("{:.3f}", grid.share(row, k))
+                                             : fmt::format("{:.0f}", 100 * grid.share(row, k)));
+        }
+        std::vector<KeyLine> lines;
+        for (KeyLine& line : {std::ref(powers), std::ref(shares)})
+            if (std::all_of(line.texts.begin(), line.texts.end(),
+                            [&](const std::string& text) { return ui.text_width(text, line.style) < wide - 2; }))
+                lines.push_back(std::move(line));
+        return lines;
+    }
+    static void draw_shares(Ui& ui, const AttentionGrid& grid, int64_t row, const std::vector<KeyLine>& all, const Rect& r,
+                            float label, float lines) {
+        const Theme& theme = *ui.theme;
+        const double sum = plain_sum(grid, row);
+        const float w = (r.w - label) / static_cast<float>(grid.keys);
+        float y = r.y + 15;
+        for (const KeyLine& line : all) {
+            if (&line != &all.front()) ui.line({r.x, y - 15}, {r.right(), y - 15}, theme.grid);
+            ui.text(r.x, y, line.name,
+                    {.size = 13, .color = line.style.color, .weight = line.style.weight, .width = label - 6});
+            for (size_t k = 0; k < line.texts.size(); ++k)
+                ui.text(r.x + label + w * (static_cast<float>(k) + 0.5f), y, line.texts[k], line.style);
+            y += lines;
+        }
+        const Rect band{r.x, y - 9, r.w, 28};
+        ui.rect(band, theme.selected, 3);
+        const float left = ui.text(band.x + 8, band.y + 19, fmt::format("the row's sum: {}", e_text(sum)),
+                                   {.size = 14, .weight = 600, .width = band.w - 16});
+        const int64_t most = grid.most_seen(row);
+        const std::string right =
+            fmt::format("largest share {} / {} = {} %", e_text(std::exp(static_cast<double>(grid.score(row, most)))),
+                        e_text(sum), share_text(grid.share(row, most)));
+        if (left + 24 + ui.text_width(right, {.size = 13}) < band.right() - 8)
+            ui.text(band.right() - 8, band.y + 19, right, {.size = 13, .color = theme.ink2, .align = Align::right});
     }
 
     static void draw_sums(Ui& ui, const AttentionGrid& grid, const std::vector<RunningTile>& tiles, int64_t row,

@@ -23,7 +23,19 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
     return first;
 }
 
-constexpr std::string_view hidden_exhibit = "The run has ended; what it learned waits for your answer.";
+constexpr std::string_view hidden_exhibit =
+    "This is its first step, before it has learned anything. What it learned waits for your answer.";
+
+constexpr std::string_view unknown_exhibit = "What the step shows waits for your answer.";
+
+// The run's first step in place of its last.
+std::shared_ptr<const Snapshot> before_learning(const std::shared_ptr<const Snapshot>& snapshot) {
+    if (!snapshot->training.first_step || snapshot->training.first_step == snapshot->training.step) return snapshot;
+    auto before = std::make_shared<Snapshot>(*snapshot);
+    before->training.step = before->training.first_step;
+    before->training.written.clear();
+    return before;
+}
 
 // A tensor program has numbers, and no examples.
 std::string nothing_text(const Snapshot& snapshot) {
@@ -34,16 +46,20 @@ std::string nothing_text(const Snapshot& snapshot) {
 class BatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto snapshot = session.snapshot();
+        const bool hidden = session.learn.reveal_steps >= 0;  // how the run ended may be what is asked
+        const auto newest = session.snapshot(), snapshot = hidden ? before_learning(newest) : newest;
         const auto step = snapshot->training.step;
         if (step) refresh(step, focus);
         if (step && exhibit_.kind != Exhibit::Kind::none && exhibit_.kind != Exhibit::Kind::pictures) {
-            const bool hidden = session.learn.reveal_steps >= 0;  // how the run ended may be what is asked
             const Rect body = ui.panel(area, {.title = exhibit_.title,
-                                              .right = hidden ? std::string() : exhibit_.right,
+                                              .right = !hidden              ? exhibit_.right
+                                                       : snapshot == newest ? std::string()
+                                                                            : std::string("before learning"),
                                               .badge = exhibit_.derived ? Provenance::derived : Provenance::executed,
-                                              .caption = hidden ? std::string(hidden_exhibit) : exhibit_.caption});
-            if (hidden) {
+                                              .caption = !hidden              ? exhibit_.caption
+                                                         : snapshot == newest ? std::string(unknown_exhibit)
+                                                                              : std::string(hidden_exhibit)});
+            if (hidden && snapshot == newest) {
                 ui.dashed({body.x, body.y + 4, body.w, 42}, ui.theme->ink3, 3, 3);
                 return ui.text(body.x + body.w / 2, body.y + 30, "Hidden until you lock an answer.",
                                {.size = 13, .color = ui.theme->ink2, .align = Align::center}),
@@ -83,15 +99,16 @@ class BatchView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const auto snapshot = session.snapshot();
+        const bool hidden = session.learn.reveal_steps >= 0;
+        const auto snapshot = hidden ? before_learning(session.snapshot()) : session.snapshot();
         const auto step = snapshot->training.step;
         if (!step) return "Batch and gradient: no batch has run yet.\n";
         BatchView fresh;
         fresh.layer_ = layer_;
         fresh.refresh(step, focus);
         if (fresh.exhibit_.kind != Exhibit::Kind::none && fresh.exhibit_.kind != Exhibit::Kind::pictures) {
-            if (session.learn.reveal_steps >= 0) return fmt::format("{}\n  {}\n", fresh.exhibit_.title, hidden_exhibit);
-            const std::string written = written_text(*session.snapshot());
+            if (hidden) return fmt::format("{}\n  {}\n", fresh.exhibit_.title, hidden_exhibit);
+            const std::string written = written_text(*snapshot);
             return fmt::format("{} ({}), {}\n  {}\n{}", fresh.exhibit_.title,
                                fresh.exhibit_.derived ? "derived" : "executed", fresh.exhibit_.right, fresh.exhibit_.caption,
                                written.empty() ? "" : "  " + written + "\n");

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/gui/view.h"
+#include "app/gui/views/training/given_curves.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/widgets/axis.h"
 
@@ -33,11 +34,10 @@ struct CurveAxis {
 class CurvesView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto snapshot = session.snapshot();
-        const auto& curves = snapshot->training.curves;
         // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
-        const bool hidden = session.learn.reveal_steps >= 0 && !curves.empty() && curves.front().loss.size() > 1;
-        const std::string sentence = hidden ? std::string(hidden_curves) : caption(*snapshot, focus);
+        const auto snapshot = without_kept_back(session, session.snapshot());
+        const auto& curves = snapshot->training.curves;
+        const std::string waiting = kept_back(curves), sentence = waiting.empty() ? caption(*snapshot, focus) : waiting;
         const Rect body = ui.panel(area, {.title = "Learning curves",
                                           .right = fmt::format("{} run{}", curves.size(), curves.size() == 1 ? "" : "s"),
                                           .badge = Provenance::executed,
@@ -45,16 +45,9 @@ class CurvesView final : public View {
         if (curves.empty() || curves.front().loss.empty())
             return ui.say_nothing_yet(body, "No training step has finished yet.",
                                       "The first point appears when the first step has run.");
-        if (!hidden && !curves.front().causes.empty() &&
+        if (waiting.empty() && !curves.front().causes.empty() &&
             ui.hovered({area.x, body.bottom(), area.w, area.bottom() - body.bottom()}))
             ui.tooltip(caption(*snapshot, focus, true));
-        if (hidden) {
-            const Rect place{body.x, body.y + 4, body.w, 42};
-            ui.dashed(place, ui.theme->ink3, 3, 3);
-            ui.text(place.x + place.w / 2, place.y + 26, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
-            return;
-        }
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
         float x = body.x;
@@ -63,10 +56,11 @@ class CurvesView final : public View {
             log_ = ui.segmented(x, body.y, {"log", "linear"}, log_ ? 0 : 1) == 0;
             float legend_x = body.right();
             for (size_t i = curves.size(); i-- > 0;) {
-                const float width = ui.text_width(curves[i].name, {.size = 13}) + 48;
+                const std::string name = curves[i].name + (curves[i].kept_back ? ": ?" : "");
+                const float width = ui.text_width(name, {.size = 13}) + 48;
                 if (legend_x - width < x + 8) break;
                 legend_x -= width;
-                ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, curves[i].name);
+                ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, name);
             }
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20;
@@ -77,6 +71,21 @@ class CurvesView final : public View {
         alone_ = (!snapshot->training.step || snapshot->tape || session.lesson.lesson) &&
                  std::all_of(curves.begin(), curves.end(),
                              [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
+        if (measured_once(curves)) {  // bars below the losses, in a low panel beside them
+            const float ends = 26 + ends_pitch * static_cast<float>(curves.size()), high = bottom - top - head;
+            const bool fits = body.w > 560 && high > ends, beside = fits && high - between - ends < 110,
+                       below = !beside && high - between - ends > 60;
+            if (below || beside) {
+                alone_ = true;
+                const float w = beside ? std::floor(body.w * 0.6f) : body.w, h = below ? high - between - ends : high;
+                plot(ui, session, focus, *snapshot, {body.x, top + head, w, h}, true);
+                const Rect under{body.x, top + head + h + between, body.w, ends},
+                    right{body.x + w + 32, top + head - title_ - 10, body.w - w - 32, high};
+                draw_ends(ui, curves, below ? under : right);
+                ui.pop_scope();
+                return;
+            }
+        }
         if (alone_) {
             plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, bottom - top - head}, true);
             ui.pop_scope();
@@ -91,13 +100,15 @@ class CurvesView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const auto snapshot = session.snapshot();
+        const auto snapshot = without_kept_back(session, session.snapshot());
         std::string text = "Learning curves (executed)\n";
-        if (session.learn.reveal_steps >= 0 && !snapshot->training.curves.empty() &&
-            snapshot->training.curves.front().loss.size() > 1)
-            return text + "  " + std::string(hidden_curves) + "\n";
         for (const Curve& curve : snapshot->training.curves) {
             if (curve.loss.empty()) continue;
+            if (curve.kept_back) {
+                text += fmt::format("  {}: training loss {:.4f} at step 0; the rest waits for an answer\n", curve.name,
+                                    curve.loss.front());
+                continue;
+            }
             text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
                                 curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
                                 curve.loss.size() - 1);
@@ -117,13 +128,72 @@ class CurvesView final : public View {
                     text += fmt::format(" {} {}", curve.name, loss_text(loss));
             text += "\n";
         }
-        return text + "  " + caption(*snapshot, focus, true) + "\n";
+        const std::string waiting = kept_back(snapshot->training.curves);
+        return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) + "\n";
     }
 
   private:
-    static constexpr std::string_view hidden_curves = "The runs have ended; their curves wait for your answer.";
+    // What is said of runs that a question asks about; empty: of none is asked.
+    static std::string kept_back(const std::vector<Curve>& curves) {
+        std::vector<std::string> names;
+        for (const Curve& curve : curves)
+            if (curve.kept_back) names.push_back(curve.name);
+        if (names.empty()) return {};
+        if (names.size() == curves.size())
+            return "All runs have ended; how they go on from where they begin waits for your answer.";
+        std::string all = names.front();
+        for (size_t i = 1; i < names.size(); ++i) all += (i + 1 == names.size() ? " and " : ", ") + names[i];
+        return fmt::format("All runs have ended; how {} {} on waits for your answer.", all,
+                           names.size() == 1 ? "goes" : "go");
+    }
     float title_ = 14;                 // of a plot: its baseline above it
     bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
+
+    static constexpr float ends_pitch = 22;  // of a run's bar
+
+    // All runs have ended, and what they read was measured behind their last step alone: no second curve.
+    static bool measured_once(const std::vector<Curve>& curves) {
+        return std::all_of(curves.begin(), curves.end(),
+                           [](const Curve& curve) {
+                               return !curve.running && curve.accuracy.size() <= 1 &&
+                                      (curve.accuracy.empty() || shown_value(curve, curve.accuracy.back()) >= 0);
+                           }) &&
+               std::any_of(curves.begin(), curves.end(), [](const Curve& curve) { return !curve.accuracy.empty(); });
+    }
+    // A bar a run; a dashed one of those that a question asks about.
+    static void draw_ends(Ui& ui, const std::vector<Curve>& curves, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const auto known =
+            std::find_if(curves.begin(), curves.end(), [](const Curve& one) { return !one.accuracy.empty(); });
+        ui.text(r.x, r.y + 12, (known->measure.empty() ? "test accuracy" : known->measure) + ", behind the last step",
+                {.size = 12, .color = theme.ink2, .width = r.w});
+        double most = known->measure.empty() ? 1 : 1e-12;
+        float names = 40;
+        for (const Curve& curve : curves) {
+            names = std::max(names, std::min(r.w * 0.3f, ui.text_width(curve.name, {.size = 13}) + 14));
+            if (!curve.accuracy.empty() && !known->measure.empty())
+                most = std::max(most, shown_value(curve, curve.accuracy.back()));
+        }
+        const Rect track{r.x + names, r.y + 22, r.w - names - 100, 14};
+        for (size_t i = 0; i < curves.size(); ++i) {
+            const Curve& curve = curves[i];
+            const float y = track.y + ends_pitch * static_cast<float>(i);
+            ui.text(r.x, y + 12, curve.name, {.size = 13, .width = names - 8});
+            if (curve.accuracy.empty()) {
+                if (curve.kept_back) ui.dashed({track.x, y, track.w, track.h}, theme.ink3, 3, 3);
+                ui.text(track.right() + 10, y + 12, curve.kept_back ? "?" : "not measured",
+                        {.size = 13, .color = theme.ink2, .width = 90});
+                continue;
+            }
+            const double value = shown_value(curve, curve.accuracy.back());
+            ui.rect({track.x, y, track.w, track.h}, theme.grid);
+            if (std::isfinite(value))
+                ui.rect({track.x, y, track.w * static_cast<float>(std::clamp(value / most, 0.0, 1.0)), track.h},
+                        color(i, theme));
+            ui.text(r.right(), y + 12, number_text(*known, value, false),
+                    {.size = 13, .align = Align::right, .weight = 600});
+        }
+    }
 
     // A run of one step is no curve: its loss beside that of guessing evenly among the classes.
     struct Single {
@@ -346,11 +416,14 @@ class CurvesView final : public View {
         int64_t steps = 1;
         Range range;
         for (const Curve& curve : snapshot.training.curves) {
-            steps = std::max<int64_t>(steps, static_cast<int64_t>(curve.loss.size()));
+            steps = std::max<int64_t>(steps, curve.kept_back ? curve.total_steps : static_cast<int64_t>(curve.loss.size()));
             for (const double value : curve.loss) range.hold(value);
         }
         plot.few = steps <= 10;
-        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : rounded_up(steps);
+        const bool grows = std::any_of(snapshot.training.curves.begin(), snapshot.training.curves.end(),
+                                       [](const Curve& curve) { return curve.running; });
+        // Where all runs have ended nothing has to be kept free; the five marks are whole numbers.
+        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : grows ? rounded_up(steps) : (steps + 4) / 5 * 5;
         plot.x = {r.x + 44, r.w - 52, 0, static_cast<double>(end), false};
         plot.y = {r.bottom(), -r.h, 0, 1, false};
         plot.shown = step_shown(plot.first(), focus);
@@ -374,6 +447,10 @@ class CurvesView final : public View {
                     {.size = 12, .align = Align::center, .weight = 600});
         ui.cursor_line(plot.cursor(), r.y - 4, r.bottom());
         draw_values(ui, plot);
+        const auto& curves = snapshot.training.curves;
+        if (std::all_of(curves.begin(), curves.end(), [](const Curve& curve) { return curve.kept_back; }))
+            ui.text(r.x + r.w / 2, r.y + r.h / 2, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = r.w - 60});
         const Rect hit{plot.x.from, r.y, plot.x.length, r.h};
         const Drag drag = ui.drag(loss ? "loss" : "accuracy", hit);
         if (!drag.active && !drag.started) return;

@@ -36,7 +36,7 @@ class GraphView final : public View {
         refresh(step);
         const bool hidden = session.learn.reveal_steps >= 0;
         const GraphScene scene = scene_of(*step, session, focus, hidden);
-        const std::string sentence = hidden ? std::string(hidden_sentence(*step)) : caption(scene);
+        const std::string sentence = hidden ? std::string(hidden_sentence(scene)) : caption(scene);
         const Rect body = ui.panel(area, {.title = "Autograd graph",
                                           .right = followed_text(scene, lost_at(*session.snapshot())),
                                           .badge = Provenance::executed,
@@ -80,7 +80,7 @@ class GraphView final : public View {
                                     : "");
         text += "\n  " + followed_text(scene, lost_at(*session.snapshot())) + "\n";
         for (const GraphNode& node : step->nodes) text += "  " + node_text(scene, node) + "\n";
-        if (hidden) return text + fmt::format("  {}\n", hidden_sentence(*step));
+        if (hidden) return text + fmt::format("  {}\n", hidden_sentence(scene));
         if (const int launch = scene.launch(); launch >= 0 && static_cast<size_t>(launch) < step->live_bytes.size())
             text +=
                 fmt::format("  live on the device: {} bytes\n", with_commas(step->live_bytes[static_cast<size_t>(launch)]));
@@ -96,16 +96,19 @@ class GraphView final : public View {
     static std::string node_text(const GraphScene& scene, const GraphNode& node) {
         std::string text = fmt::format("{:<22} {:<10} value {}", element_name(scene, node.id), shape_text(node.shape),
                                        value_text(scene, node));
+        if (node.requires_grad && (!scene.hidden || scene.gradient_known(node)))
+            text += ", grad " + gradient_text(scene, node);
         if (scene.hidden) return text;
-        if (node.requires_grad) text += ", grad " + gradient_text(scene, node);
         if (!node.saved.empty())
             text += fmt::format(", saves {} ({}){}", node.saved, bytes_text(static_cast<double>(node.saved_bytes)),
                                 scene.tape.freed(node.id, scene.moment) ? ", freed" : "");
         return text;
     }
 
-    static std::string_view hidden_sentence(const nn::StepRecord& step) {
-        return step.model.ends_with(".tape")
+    static std::string_view hidden_sentence(const GraphScene& scene) {
+        if (scene.step.model.ends_with(".tape") && scene.moment >= 0)
+            return "What the steps before have told is shown; all that comes after it waits for your answer.";
+        return scene.step.model.ends_with(".tape")
                    ? "Only what goes in is shown; values, gradients and memory stay hidden until you lock an answer."
                    : "Only forward values are shown; gradients, launches and memory stay hidden until you lock an answer.";
     }
@@ -150,14 +153,15 @@ class GraphView final : public View {
         plan_ = arrange_graph(step, level_here_, open_);
     }
 
-    // The moment that the picture shows; while a prediction is open, the end of the forward pass.
+    // The moment that the picture shows; while a prediction is open, the end of the forward pass. Of a tensor program the
+    // values may be what is asked for: then it is the last one that steps before have told.
     GraphScene scene_of(const nn::StepRecord& step, const Session& session, const Focus& focus, bool hidden) const {
-        // Of a tensor program the values are what is asked for.
-        const int forward = step.model.ends_with(".tape") ? -1 : tape_.last_forward();
-        const int moment = hidden ? forward : tape_position(session, focus, tape_);
+        const int known = !hidden                         ? tape_position(session, focus, tape_)
+                          : step.model.ends_with(".tape") ? told_moment(session, step, tape_)
+                                                          : tape_.last_forward();
         const nn::Followed* followed =
             step.followed && step.followed->element.size() == step.nodes.size() ? step.followed.get() : nullptr;
-        return {step, tape_, plan_, moment, hidden, followed};
+        return {step, tape_, plan_, known, hidden, followed};
     }
 
     // A program of one's own is followed where its first value arose that is no finite number: "the backward of u".
@@ -311,7 +315,7 @@ class GraphView final : public View {
         const auto rows = static_cast<float>(std::max(1, plan_.rows));
         const bool cramped = rows * (box_high + rows_least) - rows_least > r.h - 48 - 18;
         const bool foldable = can_fold(), strip = has_strip(scene, r, cramped);
-        high_ = !cramped ? box_high : scene.hidden ? box_short : box_flat;
+        high_ = !cramped ? box_high : scene.tells_gradients() ? box_flat : box_short;
         const float strip_high = cramped ? 42.f : 48.f;
         float left = strip && foldable ? level_chips(ui, r.x, r.y + 8) : r.x;
         const float right = r.right() - (strip && actions(ui, session, focus, scene, r) ? actions_width(ui) : 0.f);
@@ -360,14 +364,15 @@ class GraphView final : public View {
     static void legend_in_column(Ui& ui, const GraphScene& scene, Point at) {
         const Theme& theme = *ui.theme;
         ui.legend(at.x, at.y + 18, forward_color(theme), Hatch::solid, "forward value");
-        if (!scene.hidden) ui.legend(at.x, at.y + 36, backward_color(theme), Hatch::solid, "gradient");
-        ui.legend(at.x, at.y + (scene.hidden ? 36 : 54), theme.ink3, Hatch::solid, "edge: log bytes");
+        const bool gradients = scene.tells_gradients();
+        if (gradients) ui.legend(at.x, at.y + 36, backward_color(theme), Hatch::solid, "gradient");
+        ui.legend(at.x, at.y + (gradients ? 54 : 36), theme.ink3, Hatch::solid, "edge: log bytes");
     }
 
     static void legend_in_row(Ui& ui, const GraphScene& scene, Point at, float end) {
         const Theme& theme = *ui.theme;
         float x = ui.legend(at.x, at.y + 26, forward_color(theme), Hatch::solid, "forward value");
-        if (!scene.hidden) x = ui.legend(x, at.y + 26, backward_color(theme), Hatch::solid, "gradient arrived");
+        if (scene.tells_gradients()) x = ui.legend(x, at.y + 26, backward_color(theme), Hatch::solid, "gradient arrived");
         if (end - x > 150) ui.legend(x, at.y + 26, theme.ink3, Hatch::solid, "edge: log bytes");
     }
 

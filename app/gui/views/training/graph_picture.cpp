@@ -62,7 +62,7 @@ static std::string arrived_text(const GraphScene& scene, const GraphNode& node) 
 }
 
 std::string gradient_text(const GraphScene& scene, const GraphNode& node) {
-    if (scene.hidden) return "hidden";
+    if (scene.hidden && !scene.gradient_known(node)) return "hidden";
     if (!node.requires_grad || scene.tape.complete_at[static_cast<size_t>(node.id)] < 0) return "none";
     if (scene.gradient_known(node)) {
         if (!node.gradient) return "not kept";
@@ -99,7 +99,7 @@ Progress progress_of(const GraphScene& scene, const GraphBox& box) {
     for (const int id : box.nodes) {
         ran += scene.value_known(scene.node(id));
         goes_back += scene.tape.back_at[static_cast<size_t>(id)] >= 0;
-        back += !scene.hidden && scene.tape.freed(id, scene.moment);
+        back += scene.tape.freed(id, scene.moment);
     }
     Progress progress{.ahead = static_cast<float>(ran) / static_cast<float>(box.nodes.size())};
     if (!box.folded())
@@ -273,7 +273,7 @@ void draw_wire(Ui& ui, const GraphScene& scene, const GraphWire& wire, const Rec
                std::vector<Rect>* taken) {
     const GraphNode& node = scene.node(wire.node);
     const GraphNode& source = scene.node(node.inputs[static_cast<size_t>(wire.input)]);
-    const bool back = !scene.hidden && source.requires_grad && scene.tape.freed(wire.node, scene.moment);
+    const bool back = source.requires_grad && scene.tape.freed(wire.node, scene.moment);
     const Color ahead = scene.value_known(node) ? data::green : ui.theme->ink3, color = back ? data::sky : ahead;
     const float t = std::min(wire_thickness(wire.bytes), 9.f);
     if (lane == 0 && std::abs(from.x - to.x) < 1) return draw_leaf_wire(ui, from, to, color, t, back);

@@ -14,7 +14,7 @@ struct GraphScene {
     const TapePlan& tape;
     const GraphPlan& plan;
     int moment = 0;
-    bool hidden = false;                     // a prediction is open: forward values only
+    bool hidden = false;                     // a prediction is open: nothing but what was told before it
     const nn::Followed* followed = nullptr;  // null: root mean squares are shown
 
     const nn::GraphNode& node(int id) const { return step.nodes[static_cast<size_t>(id)]; }
@@ -24,7 +24,10 @@ struct GraphScene {
         return moment >= 0 && !hidden && tape.moments[static_cast<size_t>(moment)].kind == Moment::Kind::backward;
     }
     bool value_known(const nn::GraphNode& of) const { return tape.value_known(of.id, moment); }
-    bool gradient_known(const nn::GraphNode& of) const { return !hidden && tape.gradient_known(of.id, moment); }
+    bool gradient_known(const nn::GraphNode& of) const { return tape.gradient_known(of.id, moment); }
+    bool tells_gradients() const {  // or may once one arrives
+        return !hidden || (moment >= 0 && tape.moments[static_cast<size_t>(moment)].kind != Moment::Kind::forward);
+    }
     bool pinned(const nn::GraphNode& of) const {
         return !hidden && !of.saved.empty() && value_known(of) && !tape.freed(of.id, moment);
     }

@@ -82,6 +82,19 @@ std::vector<ModeTimes> modes_shown(const Snapshot& snapshot) {
     return modes;
 }
 
+static bool of_programs(const std::vector<ModeTimes>& modes) {
+    return std::any_of(modes.begin(), modes.end(), [&](const ModeTimes& mode) {
+        return mode.program != modes.front().program && mode.mode == mode.program;
+    });
+}
+
+std::string modes_title(const std::vector<ModeTimes>& modes) {
+    constexpr std::array<std::string_view, 5> counts = {"No", "One", "Two", "Three", "Four"};
+    if (!of_programs(modes)) return modes.size() > 1 ? "One step in several modes" : "One step: calls and kernels";
+    return fmt::format("{} programs, one step of each",
+                       modes.size() < counts.size() ? std::string(counts[modes.size()]) : std::to_string(modes.size()));
+}
+
 std::string modes_headline(const std::vector<ModeTimes>& modes) {
     const ModeTimes& first = modes.front();
     if (modes.size() == 1)
@@ -106,7 +119,7 @@ std::string modes_caption(const std::vector<ModeTimes>& modes) {
     if (modes.size() == 1) return "The last step of the program: the host's calls above the GPU's kernels.";
     const bool same =
         std::all_of(modes.begin(), modes.end(), [&](const ModeTimes& mode) { return mode.loss == modes.front().loss; });
-    const bool programs = modes.front().program != modes.back().program && modes.front().mode == modes.front().program;
+    const bool programs = of_programs(modes);
     const std::string begin = programs ? "The last step of each." : "The last step of each: same program, same data.";
     if (same) return fmt::format("{} All {} losses agree to the last bit, {:.6g}.", begin, modes.size(), modes.front().loss);
     if (std::any_of(modes.begin(), modes.end(), [](const ModeTimes& mode) { return !std::isfinite(mode.loss); }))
@@ -116,7 +129,7 @@ std::string modes_caption(const std::vector<ModeTimes>& modes) {
         return std::abs(mode.loss - modes.front().loss) <= 1e-5 * std::abs(modes.front().loss);
     });
     if (close) return fmt::format("{} All {} losses are {:.5g}, but for rounding.", begin, modes.size(), modes.front().loss);
-    return begin + " The losses differ.";
+    return programs ? begin : begin + " The losses differ.";
 }
 
 std::string mode_words(const ModeTimes& mode) {

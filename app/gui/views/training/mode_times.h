@@ -33,6 +33,7 @@ ModeTimes mode_times(const scene::TapeRun& run);
 // Of the program on show and of those that stand beside it, eager first, fused last.
 std::vector<ModeTimes> modes_shown(const Snapshot& snapshot);
 
+std::string modes_title(const std::vector<ModeTimes>& modes);  // of one program in its modes, or of several programs
 std::string modes_headline(const std::vector<ModeTimes>& modes);
 std::string modes_difference(const std::vector<ModeTimes>& modes);
 std::string modes_caption(const std::vector<ModeTimes>& modes);

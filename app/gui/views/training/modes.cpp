@@ -17,7 +17,7 @@ namespace {
 
 using Modes = std::vector<ModeTimes>;
 
-constexpr std::string_view modes_title = "One step in several modes";
+constexpr std::string_view no_modes_title = "Calls and kernels";
 constexpr std::string_view modes_hidden = "Calls, kernels and times stay hidden until you lock an answer.";
 constexpr Color mode_fills[] = {data::sky, data::orange, data::green, data::purple};
 
@@ -27,12 +27,12 @@ class ModesView final : public View {
         const auto snapshot = session.snapshot();
         const Modes modes = modes_shown(*snapshot);
         if (modes.empty()) {
-            const Rect body = ui.panel(area, {.title = modes_title});
+            const Rect body = ui.panel(area, {.title = no_modes_title});
             return ui.say_nothing_yet(body, "No program has run on a modelled GPU yet.", snapshot->busy);
         }
         const bool hidden = session.learn.reveal_steps >= 0;
-        const std::string caption = hidden ? std::string(modes_hidden) : modes_caption(modes);
-        const Rect body = ui.panel(area, {.title = modes_title,
+        const std::string caption = hidden ? std::string(modes_hidden) : modes_caption(modes), title = modes_title(modes);
+        const Rect body = ui.panel(area, {.title = title,
                                           .right = fmt::format("the host's calls above the GPU's kernels"),
                                           .badge = hidden ? Provenance::none : Provenance::simulated,
                                           .caption = caption});
@@ -40,16 +40,24 @@ class ModesView final : public View {
         ui.push_scope("modes");
         mode_ = std::min(mode_, modes.size() - 1);
         pick_by_keys(ui, modes, area);
+        const bool low = body.h < 300;  // the lanes alone, below one line
         float y = body.y;
-        ui.text(body.x, y + 22, modes_headline(modes), {.size = 24, .weight = 700, .width = body.w});
-        ui.text(body.x, y + 44,
-                kernel_ >= 0 ? kernel_words(modes[mode_], static_cast<size_t>(kernel_)) : modes_difference(modes),
-                {.size = 14, .color = kernel_ >= 0 ? ui.theme->ink : ui.theme->ink2, .width = body.w});
-        y += 56;
+        const std::string second =
+            kernel_ >= 0 ? kernel_words(modes[mode_], static_cast<size_t>(kernel_)) : modes_difference(modes);
+        if (low && kernel_ >= 0) {
+            ui.text(body.x, y + 16, second, {.size = 14, .width = body.w});
+        } else {
+            ui.text(body.x, y + (low ? 17.0f : 22.0f), modes_headline(modes),
+                    {.size = low ? 18.0f : 24.0f, .weight = 700, .width = body.w});
+            if (!low)
+                ui.text(body.x, y + 44, second,
+                        {.size = 14, .color = kernel_ >= 0 ? ui.theme->ink : ui.theme->ink2, .width = body.w});
+        }
+        y += low ? 28 : 56;
         constexpr float legend = 24;
-        const float bars = 30 + 20 * static_cast<float>(modes.size()) + 8;
+        const float bars = low ? 0 : 30 + 20 * static_cast<float>(modes.size()) + 8;
         draw_lanes(ui, modes, {body.x, y, body.w, body.bottom() - legend - bars - y});
-        draw_bars(ui, modes, {body.x, body.bottom() - legend - bars, body.w, bars});
+        if (!low) draw_bars(ui, modes, {body.x, body.bottom() - legend - bars, body.w, bars});
         draw_legend(ui, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
@@ -57,8 +65,8 @@ class ModesView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const Modes modes = modes_shown(*snapshot);
-        if (modes.empty()) return std::string(modes_title) + ": no program has run yet.\n";
-        std::string text = fmt::format("{} (simulated)\n", modes_title);
+        if (modes.empty()) return std::string(no_modes_title) + ": no program has run yet.\n";
+        std::string text = fmt::format("{} (simulated)\n", modes_title(modes));
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(modes_hidden) + "\n";
         for (const ModeTimes& mode : modes) {
             text +=

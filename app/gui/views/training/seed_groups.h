@@ -14,6 +14,7 @@ struct SeedGroup {
     std::vector<double> accuracies;  // 0..1, of unseen examples, a run each
     std::vector<double> loss;        // by step, the mean over the runs; as long as the shortest
     size_t runs = 0;
+    bool kept_back = false;  // a question asks what it reads (given_curves.h)
     double mean() const;
     double low() const;
     double high() const;

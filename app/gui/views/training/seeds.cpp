@@ -1,18 +1,19 @@
 // Runs by seed: a dot a run at what it reads of unseen examples, a bar at the mean of those that differ by their seed alone;
-// beside it the mean of their losses. What one seed would have told by chance is seen at once.
+// beside it the mean of their losses. What one seed would have told by chance is seen at once. Groups that a question asks
+// about keep their place, without dots.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/gui/view.h"
+#include "app/gui/views/training/given_curves.h"
 #include "app/gui/views/training/seed_groups.h"
 
 namespace lockstep::gui {
 namespace {
 
 constexpr std::string_view seeds_title = "Accuracy by seed";
-constexpr std::string_view seeds_hidden = "The runs have ended; what they read waits for your answer.";
 
 Color seed_color(size_t group) {
     constexpr Color colors[] = {data::orange, data::sky, data::green, data::purple, data::yellow, data::vermillion};
@@ -22,26 +23,18 @@ Color seed_color(size_t group) {
 class SeedsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
-        const auto snapshot = session.snapshot();
-        const std::vector<SeedGroup> groups = told_groups(*snapshot);
+        const std::vector<SeedGroup> groups = groups_of(session);
         if (groups.empty()) {
             const Rect body = ui.panel(area, {.title = seeds_title});
             return ui.say_nothing_yet(body, "No runs have been measured.",
                                       "Dots appear where training runs are measured on examples that they have not seen.");
         }
-        const bool hidden = session.learn.reveal_steps >= 0;
-        const std::string caption = hidden ? std::string(seeds_hidden) : caption_of(groups);
+        const std::string caption = caption_of(groups);
         const Rect body = ui.panel(
             area, {.title = seeds_title,
                    .right = fmt::format("{} runs, {} group{}", count(groups), groups.size(), groups.size() == 1 ? "" : "s"),
                    .badge = Provenance::executed,
                    .caption = caption});
-        if (hidden) {
-            ui.dashed({body.x, body.y + 4, body.w, 42}, ui.theme->ink3, 3, 3);
-            ui.text(body.x + body.w / 2, body.y + 30, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
-            return;
-        }
         float y = body.y;
         if (body.h > 230) {
             ui.text(body.x, y + 20, headline_of(groups), {.size = 20, .weight = 700, .width = body.w});
@@ -60,12 +53,14 @@ class SeedsView final : public View {
     }
 
     std::string describe(const Session& session, const Focus&) const override {
-        const auto snapshot = session.snapshot();
-        const std::vector<SeedGroup> groups = told_groups(*snapshot);
+        const std::vector<SeedGroup> groups = groups_of(session);
         if (groups.empty()) return "Accuracy by seed: no runs have been measured.\n";
-        if (session.learn.reveal_steps >= 0) return fmt::format("{}\n  {}\n", seeds_title, seeds_hidden);
         std::string text = fmt::format("{} (executed)\n  {}\n", seeds_title, headline_of(groups));
         for (const SeedGroup& group : groups) {
+            if (group.kept_back) {
+                text += fmt::format("  {}: waits for an answer\n", group.name);
+                continue;
+            }
             text += fmt::format("  {}: mean {:.1f} %, seeds", group.name, 100 * group.mean());
             for (const double one : group.accuracies) text += fmt::format(" {:.1f}", 100 * one);
             text += "\n";
@@ -74,24 +69,45 @@ class SeedsView final : public View {
     }
 
   private:
-    static std::vector<SeedGroup> told_groups(const Snapshot& snapshot) {
-        std::vector<SeedGroup> groups = seed_groups(snapshot.training.curves);
+    static std::vector<SeedGroup> groups_of(const Session& session) {
+        std::vector<SeedGroup> groups = seed_groups(session.snapshot()->training.curves);
         std::erase_if(groups, [](const SeedGroup& group) { return group.accuracies.empty(); });
+        for (SeedGroup& group : groups) group.kept_back = keeps_back(session, group.name);
         return groups;
+    }
+    static std::vector<SeedGroup> told(std::vector<SeedGroup> groups) {
+        std::erase_if(groups, [](const SeedGroup& group) { return group.kept_back; });
+        return groups;
+    }
+    // "batch 512", "SGD and LARS": those that wait for an answer; empty: none does.
+    static std::string asked(const std::vector<SeedGroup>& groups) {
+        std::vector<std::string> names;
+        for (const SeedGroup& group : groups)
+            if (group.kept_back) names.push_back(group.name);
+        std::string all;
+        for (size_t i = 0; i < names.size(); ++i) all += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+        return all;
     }
     static size_t count(const std::vector<SeedGroup>& groups) {
         size_t runs = 0;
         for (const SeedGroup& group : groups) runs += group.accuracies.size();
         return runs;
     }
-    static std::string headline_of(const std::vector<SeedGroup>& groups) {
+    static std::string headline_of(const std::vector<SeedGroup>& all) {
+        const std::vector<SeedGroup> groups = told(all);
+        const std::string waits = asked(all);
         const auto by_mean = [](const SeedGroup& a, const SeedGroup& b) { return a.mean() < b.mean(); };
         const auto [worst, best] = std::minmax_element(groups.begin(), groups.end(), by_mean);
-        if (groups.size() == 1) return fmt::format("{} reads {:.1f} % on average", best->name, 100 * best->mean());
-        return fmt::format("{} reads {:.1f} % on average, {} {:.1f} %", best->name, 100 * best->mean(), worst->name,
-                           100 * worst->mean());
+        if (groups.empty()) return fmt::format("What do {} read?", waits);
+        std::string text = fmt::format("{} reads {:.1f} % on average", best->name, 100 * best->mean());
+        if (!waits.empty()) return fmt::format("{}; and {}?", text, waits);
+        if (groups.size() > 1) text += fmt::format(", {} {:.1f} %", worst->name, 100 * worst->mean());
+        return text;
     }
-    static std::string caption_of(const std::vector<SeedGroup>& groups) {
+    static std::string caption_of(const std::vector<SeedGroup>& all) {
+        const std::vector<SeedGroup> groups = told(all);
+        if (const std::string waits = asked(all); !waits.empty())
+            return fmt::format("All runs have ended; what {} read waits for your answer.", waits);
         const auto widest = std::max_element(groups.begin(), groups.end(), [](const SeedGroup& a, const SeedGroup& b) {
             return a.high() - a.low() < b.high() - b.low();
         });
@@ -112,7 +128,10 @@ class SeedsView final : public View {
         ui.text(head + 8, r.y + 14, "% of unseen examples",
                 {.size = 13, .color = theme.quiet, .width = r.right() - head - 8});
         double low = 1, high = 0;
-        for (const SeedGroup& group : groups) low = std::min(low, group.low()), high = std::max(high, group.high());
+        for (const SeedGroup& group : groups) {  // an axis that fits what is kept back would tell it
+            low = std::min(low, group.kept_back ? 0 : group.low());
+            high = std::max(high, group.kept_back ? 1 : group.high());
+        }
         low = std::max(0.0, std::floor(low * 10 - 0.2) / 10);
         high = std::min(1.0, std::ceil(high * 10 + 0.2) / 10);
         const Rect plot{r.x + 36, r.y + 34, r.w - 36, r.h - 34 - 40};
@@ -130,6 +149,14 @@ class SeedsView final : public View {
         for (size_t g = 0; g < groups.size(); ++g) {
             const SeedGroup& group = groups[g];
             const float middle = plot.x + column * (static_cast<float>(g) + 0.5f), mean = y_of(group.mean());
+            draw_name(ui, group.name, middle, plot.bottom() + 18, column - 8);
+            if (group.kept_back) {
+                const Rect place{middle - 26, plot.y, 52, plot.h};
+                ui.dashed(place, theme.ink3, 3, 3);
+                ui.text(middle, plot.y + plot.h / 2 + 8, "?",
+                        {.size = 24, .color = theme.ink2, .align = Align::center, .weight = 700});
+                continue;
+            }
             ui.rect({middle - 22, mean - 2, 44, 4}, seed_color(g));
             const auto seeds = static_cast<float>(group.accuracies.size());
             for (size_t s = 0; s < group.accuracies.size(); ++s) {
@@ -146,7 +173,6 @@ class SeedsView final : public View {
             else
                 ui.text(middle, std::min(y_of(group.low()) + 24, plot.bottom() - 2), text,
                         {.size = 13, .align = Align::center, .weight = 700});
-            draw_name(ui, group.name, middle, plot.bottom() + 18, column - 8);
         }
     }
     // On two lines where it does not fit on one.
@@ -175,11 +201,22 @@ class SeedsView final : public View {
                 {.size = 13, .color = theme.quiet, .width = r.right() - head - 8});
         double most = 0;
         for (const SeedGroup& group : groups)
-            for (const double loss : group.loss)
-                if (std::isfinite(loss)) most = std::max(most, loss);
+            for (size_t i = 0; i < (group.kept_back ? std::min<size_t>(1, group.loss.size()) : group.loss.size()); ++i)
+                if (std::isfinite(group.loss[i])) most = std::max(most, group.loss[i]);
         most = std::min(most, 4.0);
         if (!(most > 0)) return;
-        const Rect plot{r.x + 36, r.y + 34, r.w - 36 - 8, r.h - 34 - 40};
+        // Names below the axis, as many beside each other as fit.
+        constexpr float line_mark = 34, line_gap = 18, line_pitch = 19;
+        int lines = 1;
+        float taken = 0;
+        std::vector<std::pair<int, float>> places;  // line, from the left
+        for (const SeedGroup& group : groups) {
+            const float w = ui.text_width(name_in_legend(group), {.size = 13}) + line_mark;
+            if (taken > 0 && taken + w > r.w) ++lines, taken = 0;
+            places.emplace_back(lines - 1, taken);
+            taken += w + line_gap;
+        }
+        const Rect plot{r.x + 36, r.y + 34, r.w - 36 - 8, r.h - 34 - 24 - line_pitch * static_cast<float>(lines)};
         if (plot.h < 40) return;
         const double step = most > 2.5 ? 1 : 0.5;
         const auto y_of = [&](double loss) {
@@ -192,22 +229,22 @@ class SeedsView final : public View {
         }
         for (size_t g = 0; g < groups.size(); ++g) {
             std::vector<Point> line;
-            const size_t steps = groups[g].loss.size();
-            for (size_t i = 0; i < steps; ++i)
+            const size_t steps = groups[g].loss.size(), shown = groups[g].kept_back ? std::min<size_t>(1, steps) : steps;
+            for (size_t i = 0; i < shown; ++i)
                 if (std::isfinite(groups[g].loss[i]))
                     line.push_back(
                         {plot.x + plot.w * (steps > 1 ? static_cast<float>(i) / static_cast<float>(steps - 1) : 0),
                          y_of(groups[g].loss[i])});
             if (line.size() > 1) ui.polyline(line, seed_color(g), 2.5f, g % 2 == 1 ? 7.0f : 0.0f, g % 2 == 1 ? 4.0f : 0.0f);
+            if (line.size() == 1) ui.circle(line.front(), 4, seed_color(g));
         }
         ui.text(plot.x, plot.bottom() + 18, "first", {.size = 12, .color = theme.quiet});
         ui.text(plot.right(), plot.bottom() + 18, "last", {.size = 12, .color = theme.quiet, .align = Align::right});
-        float y = plot.y + 14;  // the legend, where the lines have fallen
-        for (size_t g = 0; g < groups.size() && y < plot.bottom() - 10; ++g, y += 20) {
-            const float w = ui.text_width(groups[g].name, {.size = 13});
-            ui.legend_line(plot.right() - w - 34, y, seed_color(g), g % 2 == 1, groups[g].name);
-        }
+        for (size_t g = 0; g < groups.size(); ++g)
+            ui.legend_line(r.x + places[g].second, plot.bottom() + 38 + line_pitch * static_cast<float>(places[g].first),
+                           seed_color(g), g % 2 == 1, name_in_legend(groups[g]));
     }
+    static std::string name_in_legend(const SeedGroup& group) { return group.name + (group.kept_back ? ": ?" : ""); }
 };
 
 }  // namespace

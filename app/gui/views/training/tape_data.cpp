@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "core/scene/tape/tape_program.h"
@@ -71,6 +73,58 @@ int tape_position(const Session& session, const Focus& focus, const TapePlan& ta
     const int at = session.training.tape_at;
     if (at >= 0 && at <= tape.last() && tape.moments[static_cast<size_t>(at)].launch == focus.launch) return at;
     return tape.of_launch(focus.launch);
+}
+
+namespace {
+
+// The moments at which the values and gradients are known that a question asks for: the first and the last of them.
+struct AskedMoments {
+    int first = INT_MAX, last = -1;
+};
+AskedMoments asked_moments(const lessons::Predict& predict, const StepRecord& step, const TapePlan& tape) {
+    AskedMoments asked;
+    for (const scene::FigureName& figure : predict.of.names()) {
+        if (!figure.place("scene").empty()) continue;
+        const bool gradient = figure.base.starts_with("d.");
+        const std::string name = gradient ? figure.base.substr(2) : figure.base;
+        for (const GraphNode& node : step.nodes) {
+            if (node.name != name && !node.name.starts_with(name + "[")) continue;
+            const auto id = static_cast<size_t>(node.id);
+            const int at = gradient ? tape.complete_at[id] : tape.forward_at[id];
+            if (at < 0) continue;
+            asked.first = std::min(asked.first, at);
+            asked.last = std::max(asked.last, at);
+        }
+    }
+    return asked;
+}
+
+}  // namespace
+
+int told_moment(const Session& session, const StepRecord& step, const TapePlan& tape) {
+    const LessonState& state = session.lesson;
+    if (!state.lesson || state.step < 0) return -1;
+    const auto now = static_cast<size_t>(state.step);
+    const scene::Scene* const scene = lessons::scene_at(*state.lesson, now);
+    if (scene == nullptr || scene->tape.empty()) return -1;
+    int told = -1;
+    for (size_t s = 0; s < std::min({now, state.lesson->steps.size(), state.predictions.size()}); ++s) {
+        const scene::Scene* const before = lessons::scene_at(*state.lesson, s);
+        const auto& given = state.predictions[s];
+        if (before == nullptr || before->tape != scene->tape ||
+            std::any_of(given.begin(), given.end(), [](const auto& one) { return !one.locked; }))
+            continue;
+        const size_t launch = before->focus.find("launch:");
+        told = std::max(told, launch == std::string::npos ? tape.last_forward()
+                                                          : tape.of_launch(std::atoi(before->focus.c_str() + launch + 7)));
+        for (const lessons::Predict& predict : state.lesson->steps[s].predicts)
+            told = std::max(told, asked_moments(predict, step, tape).last);
+    }
+    if (now < state.lesson->steps.size() && now < state.predictions.size())
+        for (size_t i = 0; i < std::min(state.lesson->steps[now].predicts.size(), state.predictions[now].size()); ++i)
+            if (!state.predictions[now][i].locked)
+                told = std::min(told, asked_moments(state.lesson->steps[now].predicts[i], step, tape).first - 1);
+    return told;
 }
 
 int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus& focus) {

@@ -38,6 +38,10 @@ TapePlan plan_tape(const nn::StepRecord& step);
 // The moment that the session shows: the one stepped to, else the one that the focused launch belongs to.
 int tape_position(const Session& session, const Focus& focus, const TapePlan& tape);
 
+// Of a lesson's tensor program while a question about it is open: the moment up to which steps before have told it, and no
+// further than what is asked for; -1: they told nothing.
+int told_moment(const Session& session, const nn::StepRecord& step, const TapePlan& tape);
+
 // The line of the tensor program on show that the moment belongs to; -1: none.
 int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus& focus);
 // To the moment in which that line's node runs forward; a second time, back.

@@ -18,12 +18,14 @@ TEST_CASE("pictures of many ranks fit into half a panel of a small window") {
                          *steps = "mlp widths=16,32,8 name=one batch=32 steps=2; name=four dp=4; name=eight dp=8",
                          *feeds = "mlp widths=16,32,8 name=parts dp=3 batch=12 records=96; name=whole feed=whole",
                          *product = "product name=sums mesh=x:2,y:2 shape=4x6x4 a=-,x b=x,- to=-,-",
+                         *world = "tensor name=world mesh=host:2,slot:4 shape=8x4 layout=host*slot,-",
                          *state = "state parameters=7500000000 dp=64 zero=0; state name=os zero=1";
     for (const auto& [kind, rows, view] : {std::tuple{"plan", rings, "ring_attention"},
                                            {"plan", plans, "groups"},
                                            {"parallel", steps, "data_parallel"},
                                            {"parallel", feeds, "workers"},
                                            {"mesh", product, "owners"},
+                                           {"mesh", world, "processes"},
                                            {"plan", state, "rank_memory"}}) {
         INFO(view);
         RowsDesk desk(kind, rows, view, false);

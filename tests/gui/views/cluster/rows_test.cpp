@@ -54,6 +54,15 @@ TEST_CASE("a row that cuts layers says how, and how many bytes it sends") {
     CHECK(tells(text.substr(halves, text.find('\n', halves) - halves), "a rank sends 1 times the parameters a step"));
 }
 
+TEST_CASE("losses of runs with other batches are not held against each other") {
+    const auto told = [](const char* rows) {
+        RowsDesk desk("parallel", rows, "rows", false);
+        return desk.shell.describe("rows");
+    };
+    CHECK(tells(told("mlp widths=16,32,8 name=one batch=32 steps=3 lr=0.1; name=two lr=0.2"), "losses off"));
+    CHECK(!tells(told("mlp widths=16,32,8 name=small batch=8 steps=3 lr=0.1; name=large batch=32"), "losses off"));
+}
+
 TEST_CASE("a plan with tokens tells how long the whole run takes, and its energy") {
     const auto told = [](const char* rows) {
         RowsDesk desk("plan", rows, "rows", false);

@@ -102,12 +102,30 @@ TEST_CASE("the lesson on sequences shows scores, shares when they have run and a
     answer(desk, 3);
     CHECK(said_by(desk, "scores").find("query 3: 1 (21 %) 1 (21 %) 2 (58 %)") != std::string::npos);
     CHECK(desk.shows("Place 3 looks most at itself: 58 %"));
+    CHECK(desk.shows("the row's sum: 12.8"));  // e^2 and twice e: how the lesson tells it
+    CHECK_FALSE(desk.shows("sum so far"));
+    CHECK_FALSE(desk.shows("largest so far"));
+    reads_at_any_size(desk);
+    // Tile by tile only for who asks for it.
+    const auto chip = std::find_if(desk.written.begin(), desk.written.end(),
+                                   [](const UiState::Written& text) { return text.text == "whole row"; });
+    REQUIRE(chip != desk.written.end());
+    const auto one = std::find_if(chip, desk.written.end(), [](const UiState::Written& text) { return text.text == "1"; });
+    REQUIRE(one != desk.written.end());
+    desk.click(one->ink.x + one->ink.w / 2, one->ink.y + one->ink.h / 2);
+    CHECK(desk.shows("sum so far"));
     CHECK(desk.shows("the whole row at once: sum 1.736"));  // 1 + 2 / e
     reads_at_any_size(desk);
     go_to(desk, 5);
     CHECK(desk.shows("120 of 256 scores are masked: nobody looks ahead"));
     CHECK(desk.shows("6 of 16, 37.5 %"));
     CHECK(desk.shows("8,128 of 16,384, 49.6 %"));
+    desk.size(1280, 720, 1);  // a line of the row stands whole or not at all
+    desk.frames(3);
+    CHECK(desk.shows("the row's sum"));
+    CHECK_FALSE(desk.shows("e to the score"));
+    CHECK(desk.shows("share, %"));
+    desk.size(1600, 1000, 1);
     reads_at_any_size(desk);
 }
 

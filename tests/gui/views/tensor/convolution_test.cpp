@@ -1,5 +1,7 @@
 // A convolution's windows, patches and one matrix: what they sum up to is what the engine's layers and the lesson's kernels
 // give, and the picture reads at any size and keeps an open answer to itself.
+#include <algorithm>
+
 #include "app/gui/views/tensor/window_data.h"
 #include "tests/gui/lesson_desk.h"
 
@@ -91,6 +93,17 @@ TEST_CASE("the convolution lesson's picture reads at any size, picks windows, an
         INFO("step " << step + 1);
         reads_at_any_size(desk);
     }
+}
+
+TEST_CASE("a kernel's weights below zero have their numbers as well") {
+    Desk desk({.lesson = "B05", .lesson_step = 7});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("-0.17"));  // LeNet-5's first filter has seven of them
+    CHECK(std::count_if(desk.written.begin(), desk.written.end(), [](const UiState::Written& text) {
+              return text.text.starts_with("-0.") || text.text.starts_with("-.");
+          }) >= 5);
+    CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
 }  // namespace gui_convolution_test

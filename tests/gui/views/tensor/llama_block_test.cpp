@@ -94,6 +94,14 @@ TEST_CASE("the lesson on the Llama block reads at any size and keeps counts to i
         reads_at_any_size(desk);
     }
     CHECK_FALSE(desk.shows("25 % of one pair"));
+    desk.size(1280, 720, 1);  // above a sketch in a small window all parts stand
+    desk.frames(3);
+    for (const char* part :
+         {"Wq, Wk, Wv", "Attention, causal half", "Gate and up", "Down, then + h", "Queries share keys"}) {
+        INFO(part);
+        CHECK(desk.shows(part));
+    }
+    desk.size(1600, 1000, 1);
     answer(desk, 4);
     CHECK(desk.shows("25 % of one pair"));
     go_to(desk, 7);  // it asks for the halves' shares

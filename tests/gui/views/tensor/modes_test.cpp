@@ -58,6 +58,7 @@ TEST_CASE("the lesson's three modes stand on one axis, eager first, with one los
     CHECK(modes[0].loss == modes[2].loss);
     CHECK(modes[1].calls_us < modes[0].calls_us);
     CHECK(modes[2].launches() < modes[1].launches());
+    CHECK(modes_title(modes) == "One step in several modes");
     CHECK(desk.shows("All 3 losses agree to the last bit"));
     CHECK(desk.shell.describe("modes").find("eager: " + std::to_string(modes[0].launches()) + " launches") !=
           std::string::npos);
@@ -80,6 +81,22 @@ TEST_CASE("the lesson's three modes stand on one axis, eager first, with one los
     const std::string hidden = view_named("modes")->make()->describe(desk.session, desk.shell.focus);
     CHECK(hidden.find("hidden until you lock") != std::string::npos);
     CHECK(hidden.find("launches") == std::string::npos);
+}
+
+TEST_CASE("in half a panel of a small window the modes' lanes stand without scrolling") {
+    Desk desk({.lesson = "B11", .lesson_step = 9});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(view_named("modes")->least <= 300);
+    desk.shell.show_alone("modes");
+    for (const float height : {420.0f, 700.0f}) {
+        desk.size(900, height, 1);
+        desk.frames(4);
+        INFO(height);
+        for (const char* mode : {"eager", "graph", "fused"}) CHECK(desk.shows(mode));
+        CHECK(desk.shows("bytes moved") == (height > 600));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
 }
 
 TEST_CASE("two programs in one mode go by their names, each with its own time, and losses agree but for rounding") {
@@ -106,6 +123,10 @@ TEST_CASE("two programs in one mode go by their names, each with its own time, a
         CHECK(headline.find(time_text(mode.step_us, {.significant = mode.step_us >= 100 ? 4 : 3})) != std::string::npos);
     CHECK(modes_caption(modes).find("differ") == std::string::npos);
     CHECK(modes_caption(modes).find("same program") == std::string::npos);
+    CHECK(modes_title(modes) == "Two programs, one step of each");
+    CHECK(std::string_view(view_named("modes")->title).find("modes") == std::string_view::npos);  // its tab is of either
+    snapshot.beside.clear();
+    CHECK(modes_title(modes_shown(snapshot)) == "One step: calls and kernels");
 }
 
 }  // namespace gui_modes_test

@@ -1,5 +1,6 @@
 // Batch norm across ranks: what the picture works out is what the engine's kernels made, statistics are those of the
 // numbers, and the picture reads at any size and hides what values become while that is asked.
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -95,6 +96,30 @@ TEST_CASE("no text of batch norm across ranks clashes at any size", "[long]") {
         desk.settle();
         INFO(width << " x " << height << " at " << scale);
         CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("one GPU's batch norm names no ranks, and its mean stands clear of the picture's title") {
+    Desk desk({.lesson = "B10", .lesson_step = 4});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("Batch norm: what values become"));
+    for (const int step : {4, 5}) {
+        desk.session.lesson.step = step;
+        desk.session.post(ask::ShowLessonStep{step});
+        desk.settle();
+        for (const auto& [width, height] : {std::pair{1600.f, 1000.f}, {1280.f, 720.f}}) {
+            desk.size(width, height, 1);
+            desk.frames(3);
+            INFO("step " << step + 1 << " at " << width << " x " << height);
+            CHECK(desk.shows("mean 3"));
+            CHECK(desk.clashes() == std::vector<std::string>{});
+            const auto mean = std::find_if(desk.written.begin(), desk.written.end(),
+                                           [](const UiState::Written& text) { return text.text == "mean 3"; });
+            for (const UiState::Written& text : desk.written)
+                if (text.text.ends_with("together") || text.text.ends_with("pair alone"))
+                    CHECK(mean->ink.y > text.ink.bottom() + 2);
+        }
     }
 }
 

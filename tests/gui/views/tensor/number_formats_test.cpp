@@ -90,6 +90,19 @@ TEST_CASE("the lesson's formats read at any size, go from number to number, and 
     CHECK(said().find("becomes") == said().find("becomes is hidden"));
 }
 
+TEST_CASE("above a sketch in a small window all formats stand, without numbers to pick") {
+    Desk desk({.lesson = "B12", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.size(1280, 720, 1);
+    desk.settle();
+    for (const char* name : {"f32", "tf32", "bf16", "f16", "e4m3", "e5m2"}) {
+        INFO(name);
+        CHECK(desk.shows(name));
+    }
+    CHECK_FALSE(desk.shows("65,520"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("a number that becomes the same in several formats is said to do so in all of them") {
     Desk desk({.lesson = "A13", .lesson_step = 12});
     desk.session.workspace = Workspace::learn;

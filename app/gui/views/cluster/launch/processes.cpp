@@ -35,23 +35,19 @@ class ProcessesView final : public View {
         rank_ = std::clamp(rank_ < 0 ? places.world() - 2 : rank_, 0, places.world() - 1);
         if (ui.pressed(Key::d, area)) rank_ = std::min(rank_ + 1, places.world() - 1);
         if (ui.pressed(Key::a, area)) rank_ = std::max(rank_ - 1, 0);
+        const bool low = body.h < whole_height;  // the command, and the servers with their processes alone
         float y = body.y;
-        if (!hidden) {
+        if (!hidden && !low) {
             ui.text(body.x, y + 22, launch_headline(places), {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, launch_difference(places), {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
         }
         y += draw_command(ui, places, {body.x, y, body.w, 30}) + 8;
-        float x = body.x;
-        if (ui.chip(x, y, "the ring", !meeting_)) meeting_ = false;
-        if (ui.chip(x, y, "the meeting", meeting_)) meeting_ = true;
-        const std::string note = meeting_ ? "rank 0's server listens; all others say where they are and learn their numbers"
-                                          : "each rank hands on to the next, the last one to rank 0";
-        ui.text(x + 8, y + 18, note, {.size = 13, .color = ui.theme->ink2, .width = body.right() - x - 8});
-        y += 36;
-        constexpr float legend = 24, below = 136;
+        if (!low) y += draw_ways(ui, body, y);
+        constexpr float legend = 24, told = 136;
+        const float below = low ? 0 : told;
         draw_servers(ui, places, hidden, {body.x, y, body.w, body.bottom() - legend - below - y});
-        draw_told(ui, places, hidden, {body.x, body.bottom() - legend - below + 8, body.w, below - 8});
+        if (!low) draw_told(ui, places, hidden, {body.x, body.bottom() - legend - below + 8, body.w, below - 8});
         draw_legend(ui, meeting_, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
@@ -77,8 +73,19 @@ class ProcessesView final : public View {
     }
 
   private:
+    static constexpr float whole_height = 440;
     int rank_ = -1;
     bool meeting_ = false;
+
+    float draw_ways(Ui& ui, const Rect& body, float y) {
+        float x = body.x;
+        if (ui.chip(x, y, "the ring", !meeting_)) meeting_ = false;
+        if (ui.chip(x, y, "the meeting", meeting_)) meeting_ = true;
+        const std::string note = meeting_ ? "rank 0's server listens; all others say where they are and learn their numbers"
+                                          : "each rank hands on to the next, the last one to rank 0";
+        ui.text(x + 8, y + 18, note, {.size = 13, .color = ui.theme->ink2, .width = body.right() - x - 8});
+        return 36;
+    }
 
     static float draw_command(Ui& ui, const LaunchPlaces& places, const Rect& r) {
         const TextStyle mono{.size = 13, .mono = true};
