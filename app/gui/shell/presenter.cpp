@@ -399,6 +399,13 @@ Rect Shell::present_prose(Ui& ui, const Rect& room) {
         y += ui.paragraph({in.x, y, in.w, 2000}, exercise.prompt, {.size = used.size}, used.line) + 8;
     ui.unclip();
     if (presenter.one_of_both) return {};
+    // Words such as "follow lines 2 to 4" need the lines: below them, where there is room.
+    constexpr float least_source = 150;
+    const bool has_source = snapshot_->source == Source::lesson && snapshot_->kernel.run && !awaits_step(*snapshot_) &&
+                            !snapshot_->kernel.run->source.empty() && presented_view() != "source" &&
+                            presented_view() != "code";
+    if (has_source && page.bottom() - y >= least_source)
+        present_source(ui, snapshot_->kernel.run->source, 0, {page.x + 6, y + 4, page.w - 12, page.bottom() - y - 10});
     return {page.right() + desk_margin, room.y, room.right() - page.right() - desk_margin, room.h};
 }
 
