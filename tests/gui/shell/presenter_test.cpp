@@ -340,8 +340,13 @@ TEST_CASE("a step that is read has the lines of its kernel below its words") {
     Desk desk("A06", 0);
     const auto run = desk.session.snapshot()->kernel.run;
     REQUIRE(run);
-    CHECK(desk.shows("__global__"));
-    CHECK(desk.clashes() == std::vector<std::string>{});
+    for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        desk.width = w, desk.height = h;
+        desk.frames(3);
+        INFO(w << " x " << h);
+        CHECK(desk.said().find("int odd = threadIdx.x & 1;") != std::string::npos);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
 }
 
 TEST_CASE("what was told to a class is no answer of the learner's, who may give her own") {
