@@ -373,26 +373,35 @@ int32_t line_that_runs(const Snapshot& snapshot, int64_t step, int32_t otherwise
     return pc < all.size() && all[pc].line > 0 ? all[pc].line : otherwise;
 }
 
-// Lines of the source in a narrow page, where they wrap rather than be cut: from two before the one that runs.
+// Lines of the source in a narrow page, where they wrap rather than be cut: from two before the one that runs, which is
+// there also where the room is low.
 void draw_lines(Ui& ui, const std::string& source, int32_t line, const Rect& room) {
     const Theme& t = *ui.theme;
     const std::vector<std::string> lines = lines_of(source);
-    ui.line({room.x, room.y}, {room.right(), room.y}, t.line);
-    float y = room.y + 8;
-    constexpr float pitch = 19, numbers = 28;
-    for (auto i = static_cast<size_t>(std::max(0, line - 3)); i < lines.size(); ++i) {
+    constexpr float pitch = 19, numbers = 28, gap = 2;
+    const auto put = [&](size_t i, float y, bool draw) {  // returns its height
         const size_t indent = std::min(lines[i].find_first_not_of(' '), lines[i].size());
         const float in = numbers + 2 * static_cast<float>(indent);
-        const Rect box{room.x + in, y, room.w - in, 400};
         const std::string code = lines[i].substr(indent);
         const Run run[] = {{code, {.size = 13, .mono = true}}};
-        const float height = std::max(pitch, ui.paragraph(box, run, pitch, false));
+        return std::max(pitch, ui.paragraph({room.x + in, y, room.w - in, 400}, run, pitch, draw)) + gap;
+    };
+    if (lines.empty()) return;
+    const size_t here = std::min(static_cast<size_t>(std::max(0, line - 1)), lines.size() - 1);
+    const float from = room.y + 8;
+    size_t first = here;
+    for (float used = put(here, 0, false); first > 0 && here - first < 2; --first)
+        if (used += put(first - 1, 0, false); from + used > room.bottom()) break;
+    ui.line({room.x, room.y}, {room.right(), room.y}, t.line);
+    float y = from;
+    for (size_t i = first; i < lines.size(); ++i) {
+        const float height = put(i, y, false);
         if (y + height > room.bottom()) return;
-        if (static_cast<int32_t>(i) + 1 == line) ui.rect({room.x, y - 1, room.w, height + 2}, t.selected, 3);
+        if (static_cast<int32_t>(i) + 1 == line) ui.rect({room.x, y - 1, room.w, height}, t.selected, 3);
         ui.text(room.x + numbers - 8, y + 14, std::to_string(i + 1),
                 {.size = 13, .color = t.ink2, .align = Align::right, .mono = true});
-        ui.paragraph(box, run, pitch);
-        y += height + 2;
+        put(i, y, true);
+        y += height;
     }
 }
 

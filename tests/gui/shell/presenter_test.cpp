@@ -345,6 +345,7 @@ TEST_CASE("a step that is read has the lines of its kernel below its words") {
         desk.frames(3);
         INFO(w << " x " << h);
         CHECK(desk.said().find("int odd = threadIdx.x & 1;") != std::string::npos);
+        CHECK(desk.said().find("float v = x[i];") != std::string::npos);  // the line that runs
         CHECK(desk.clashes() == std::vector<std::string>{});
     }
 }
