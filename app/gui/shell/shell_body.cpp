@@ -56,12 +56,12 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         view->view->draw(ui, session, focus, whole_view);
         if (of_run && before_step_ && !snapshot_->busy.empty()) say_older(ui, where);
     }
-    if (state.ring.size() > controls) {  // a word that is explained is no control, where there is one
+    if (state.ring.size() > controls) {  // a word that is explained is no control
         const auto begin = state.ring.begin() + static_cast<std::ptrdiff_t>(controls);
         const auto control = std::find_if(begin, state.ring.end(), [&](uint32_t id) {
             return std::ranges::find(state.words_in_ring, id) == state.words_in_ring.end();
         });
-        panel_controls_.push_back(control == state.ring.end() ? *begin : *control);
+        if (control != state.ring.end()) panel_controls_.push_back(*control);
     }
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
