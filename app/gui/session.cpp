@@ -326,7 +326,7 @@ void Session::adopt_results(Focus& focus) {
         }
         if (lesson.lesson->steps[step].exercises.empty())
             lesson.done[step] = std::all_of(lesson.predictions[step].begin(), lesson.predictions[step].end(),
-                                            [](const LessonState::Prediction& p) { return p.locked; });
+                                            [](const LessonState::Prediction& p) { return p.locked && !p.by_class; });
     }
     if (got.report && got.report->lesson == lesson.lesson) {
         const auto step = static_cast<size_t>(got.report->step);

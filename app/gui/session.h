@@ -88,6 +88,7 @@ struct Curve {                             // one training run in the learning c
     double target = 0;                   // the loss that it was to reach; 0: none
     int64_t to_target = 0;               // steps until it did; 0: it did not
     bool kept_back = false;              // of a picture: a question asks how it goes on
+    int colour = -1;                     // of a run that stays beside later ones, for as long as it does; -1: by its place
 };
 
 struct LessonState {  // the player's part: which step, what was answered

@@ -107,6 +107,16 @@ TEST_CASE("Idle time equals each schedule's formula for equal stages") {
         }
 }
 
+TEST_CASE("Where stages are uneven, what a run costs over the ideal is of the ideal that is printed beside it") {
+    ScheduleRun run;
+    run.busy = {4, 2};
+    run.total = run.cost = 6;
+    run.ideal = 4;  // the busiest rank without a gap
+    CHECK(run.idle_a_rank() == Approx(3));
+    CHECK(run.bubble_of_total() == Approx(0.5));
+    CHECK(run.bubble_over_ideal() == Approx(0.5));
+}
+
 TEST_CASE("A searched order is never slower than the handmade ones of its memory, and has next to no bubble with twice it") {
     for (const Durations& times : {Durations{1, 1, 1}, Durations{2, 2, 1}, Durations{1, 1, 0.7, 0.05},
                                    Durations{18.5, 18.1, 9.3, 0.6}, Durations{1, 2, 0.25}, Durations{0.5, 1, 1.5, 0.2}})

@@ -305,8 +305,10 @@ void KernelDesk::show(size_t index) {
     }
     documents_.front().used = used_now(documents_);
     ++opened_;
+    withdraw();
     edit_to_result = -1;
     changed();
+    shown_from_ = version_;
     changed_at_ = edited_at_ = -1;  // no need to wait for another key
 }
 
@@ -354,9 +356,24 @@ void KernelDesk::next_tab(int way) {
     show(all[(here + all.size() + static_cast<size_t>(way + static_cast<int>(all.size()))) % all.size()]);
 }
 
+// What is said once: whether `sentence` was said before and what it asks for is wanted all the same.
+bool KernelDesk::asked_again(const std::string& sentence) {
+    const bool again = question_ == sentence;
+    question_ = again ? std::string() : sentence;
+    return again;
+}
+
 void KernelDesk::close_tab(size_t index) {
+    if (index >= documents_.size() || (index == 0 && tabs().size() < 2)) return;
+    if (const KernelDocument& closing = documents_[index]; !closing.saved()) {
+        const std::string sentence = fmt::format(
+            "'{}' is not saved: close it once more to lose what was typed since, or save it (Ctrl S)", closing.shown_name());
+        if (!asked_again(sentence)) {
+            note = sentence;
+            return;
+        }
+    }
     if (index == 0) {
-        if (tabs().size() < 2) return;
         next_tab(1);
         index = 1;
     }
@@ -387,6 +404,26 @@ bool KernelDesk::save_parts(Session& session) {
     return any;
 }
 
+// What saving in a file that is not the document's own would do beside that; nothing once it is asked for again.
+std::optional<std::string> KernelDesk::question_of_saving(const std::filesystem::path& file) {
+    namespace fs = std::filesystem;
+    const std::string path = same_file(file);
+    if (path == document().path) return std::nullopt;
+    std::error_code error;
+    std::string sentence;
+    const auto open = std::find_if(documents_.begin() + 1, documents_.end(),
+                                   [&](const KernelDocument& other) { return other.path == path && !other.saved(); });
+    if (open != documents_.end())
+        sentence = fmt::format("'{}' is open too, and what was typed there is not saved: save again to write over both",
+                               open->shown_name());
+    else if (fs::is_regular_file(path, error))
+        sentence = fmt::format("there is a file '{}' already: save again to write over it", file.filename().string());
+    else if (const fs::path folder = fs::path(path).parent_path(); !folder.empty() && !fs::exists(folder, error))
+        sentence = fmt::format("there is no folder '{}': save again to make it", folder.string());
+    if (sentence.empty() || asked_again(sentence + path)) return std::nullopt;
+    return sentence;
+}
+
 std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
     if (file.empty() || file.filename().empty()) return "name the file, such as kernel.cu";
     if (!is_kernel_file(file)) return std::string(names_known);
@@ -402,6 +439,7 @@ std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
                                d.shown_name());
         }
     }
+    if (auto question = question_of_saving(file)) return question;
     try {
         write_file(file, d.text);
     } catch (const std::exception& error) {
@@ -409,11 +447,18 @@ std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
     }
     const bool renamed = d.name != file.filename().string();
     d.path = same_file(file);
+    for (size_t i = documents_.size(); i-- > 1;)  // the file is this document's now, and no other's
+        if (documents_[i].path == d.path) forget(i);
     d.name = file.filename().string();
     d.on_disk = fnv1a64(d.text);
     dirty_ = true;
     if (renamed) changed();
     return std::nullopt;
+}
+
+void KernelDesk::set_text_anew(std::string text) {
+    set_text(std::move(text));
+    ++opened_;
 }
 
 bool KernelDesk::holds(const std::filesystem::path& file) const {
@@ -422,6 +467,7 @@ bool KernelDesk::holds(const std::filesystem::path& file) const {
 
 void KernelDesk::set_text(std::string text) {
     document().text = std::move(text);
+    withdraw();
     changed();
 }
 
@@ -487,7 +533,7 @@ void KernelDesk::cancel(Session& session) {
 }
 
 const KernelEntry* KernelDesk::entry(const Snapshot& snapshot) const {
-    if (!snapshot.own.runnable) return nullptr;
+    if (!snapshot.own.runnable || snapshot.own.runnable->version < shown_from_) return nullptr;  // or of another document
     const std::string& wanted = document().launch.kernel;
     for (const KernelEntry& entry : snapshot.own.runnable->entries)
         if (entry.name == wanted) return &entry;
@@ -510,6 +556,7 @@ std::string KernelDesk::refused_launch(const Snapshot& snapshot) const {
     const auto& last = snapshot.own.result;
     if (snapshot.source != Source::own || snapshot.kernel.run || !last || !last->refused || broken(snapshot)) return {};
     const std::string& name = last->settings.kernel.empty() ? document().shown_name() : last->settings.kernel;
+    if (document().is_program()) return fmt::format("{} was {}.", document().shown_name(), last->refused->message);
     return fmt::format("{} {}: {}.", name, last->cancelled ? "was cancelled" : "did not run", last->refused->message);
 }
 

@@ -51,17 +51,21 @@ class KernelDesk {
     // The documents of one program, as tabs: the open one and those of its folder, by name. Indices of documents().
     std::vector<size_t> tabs() const;
     void next_tab(int way);
-    void close_tab(size_t index);  // its file stays; the open one makes room for its neighbour
+    // Its file stays, and the open one makes room for its neighbour; of an unsaved text, only when it is asked for twice.
+    void close_tab(size_t index);
     // Which document is run when the open one, a header or a further source, is only a part of it; 0: it runs itself.
     size_t owner() const;
     void open_template(const KernelTemplate& made);
     void open_document(KernelDocument document);  // a new one to the front; its file, if any, holds it
     void show(size_t index);                      // document `index` to the front
     void forget(size_t index);                    // takes it off the desk; its file stays
-    std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
+    // And it is that file's document from now on. What it would write over or make is asked first, as a sentence.
+    std::optional<std::string> save(const std::filesystem::path& file);
+    void withdraw() { question_.clear(); }  // whatever was asked: it is asked anew
 
     bool holds(const std::filesystem::path& file) const;      // the open document is that file's
     void set_text(std::string text);                          // by the editor
+    void set_text_anew(std::string text);                     // by anybody else: the editor takes it over
     void touch() { launch_changed_ = true, typed_at_ = -1; }  // the launch settings changed
     void touch_soon() { typed_at_ = now_, typing = true; }    // one is being typed: they changed once its field is left
     bool due() const { return launch_changed_ || typed_at_ >= 0; }
@@ -78,7 +82,8 @@ class KernelDesk {
 
     // Once a frame: adopts what the worker found, asks for what is due. True: please draw again soon.
     bool update(Session& session, const Snapshot& snapshot, double now);
-    const KernelEntry* entry(const Snapshot& snapshot) const;  // that the settings name; of the last good text
+    // That the settings name, of the last good text of the open document; null while there is none.
+    const KernelEntry* entry(const Snapshot& snapshot) const;
     bool compiling(const Snapshot& snapshot) const;
     // "The last launch was refused (...): this is the run with block 3."; empty: the run on show is the last launch.
     std::string stale_run(const Snapshot& snapshot) const;
@@ -108,10 +113,14 @@ class KernelDesk {
     void post_new_launch(Session& session, const Snapshot& snapshot, bool fits);
     bool keep(Session& session, double now);
     bool save_parts(Session& session);
+    bool asked_again(const std::string& sentence);
+    std::optional<std::string> question_of_saving(const std::filesystem::path& file);
 
     std::filesystem::path state_file_;
     std::vector<KernelDocument> documents_;
     uint64_t version_ = 1, opened_ = 1, asked_version_ = 0, adopted_ = 0;
+    uint64_t shown_from_ = 0;  // the version that the open document came to the front with
+    std::string question_;     // that was asked last and stands unanswered
     std::shared_ptr<const KernelResult> seen_result_;
     bool launch_changed_ = false, run_asked_ = false, jump_asked_ = false;
     double changed_at_ = -1, edited_at_ = -1, kept_at_ = -1, typed_at_ = -1, now_ = 0;

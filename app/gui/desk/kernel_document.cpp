@@ -280,6 +280,14 @@ std::vector<simt::Fault> KernelResult::reports() const {
     return all;
 }
 
+std::string guessed_sizes(const LaunchSettings& settings) {
+    std::string guessed = settings.grid_chosen ? "" : "grid " + settings.grid + ", block " + settings.block;
+    for (const ArgumentText& argument : settings.arguments)
+        if (!argument.chosen && (argument.text.find('[') != std::string::npos || argument.text.ends_with(":1024")))
+            guessed += (guessed.empty() ? "" : ", ") + argument.parameter + " = " + argument.text;
+    return guessed;
+}
+
 bool same_sizes(const LaunchSettings& a, const LaunchSettings& b) {
     return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && a.shared == b.shared &&
            a.symbols == b.symbols &&

@@ -119,6 +119,8 @@ struct LearnedLaunch {
     std::vector<LaunchOffer> offers;
     std::string sentence;  // what it found, or why it could not
 };
+// "grid 4, n = i32:1024": which sizes of a launch nobody has chosen; empty: none.
+std::string guessed_sizes(const LaunchSettings& settings);
 // The settings' launch tells as much about sizes as those settings do.
 bool same_sizes(const LaunchSettings& a, const LaunchSettings& b);
 

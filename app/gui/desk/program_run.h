@@ -39,6 +39,9 @@ struct ProgramRun {        // immutable once published; while it runs a longer o
 
     // Whether a line of the report is one of the document's.
     bool is_own_line(const std::string& file) const;
+    // Why nothing is known of what it did with the GPU, though it ran; empty: its report is there, or it made no call.
+    std::string unreported() const;
+    bool crashed() const { return !running && status > 128; }  // a signal ended it
     bool good() const { return !running && !cancelled && status == 0; }
     // "blur (launch 1 of 200)"
     std::string label_of(int64_t launch) const;

@@ -183,7 +183,7 @@ void ProgressLog::follow(const LessonState& state) {
     for (const auto& step : state.predictions) {
         answered_.emplace_back();
         for (const LessonState::Prediction& prediction : step)
-            answered_.back().push_back(prediction.locked && prediction.truth);
+            answered_.back().push_back(prediction.locked && prediction.truth && !prediction.by_class);
     }
 }
 

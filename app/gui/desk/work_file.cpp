@@ -109,6 +109,14 @@ void edit_exercise(Session& session, const lessons::Exercise& exercise) {
     session.workspace = Workspace::kernel;
 }
 
+void begin_again(Session& session, const lessons::Lesson& lesson, const lessons::Exercise& exercise) {
+    auto text = read_text(lesson.folder / exercise.file, size_t{1} << 20);
+    if (!text.ok()) return session.post(ask::Tell{render(text.error())});
+    KernelDocument& document = session.desk.document();
+    if (!document.is_host()) document.launch = launch_of(lesson, exercise, text.value());
+    session.desk.set_text_anew(std::move(text.value()));
+}
+
 void check_exercise(Session& session, int step, size_t exercise) {
     const lessons::Lesson& lesson = *session.lesson.lesson;
     std::string path;

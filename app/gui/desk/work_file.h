@@ -34,6 +34,8 @@ const ExerciseOnDesk& exercise_on_desk(const Session& session, ExerciseOnDesk& k
 
 // Opens the learner's copy of an exercise of the open lesson in the Kernel workspace.
 void edit_exercise(Session& session, const lessons::Exercise& exercise);
+// Puts the lesson's text of it, and its launch, in the place of what the learner has written in the open document.
+void begin_again(Session& session, const lessons::Lesson& lesson, const lessons::Exercise& exercise);
 // Checks it: what is in the editor where the copy is open there, else the file.
 void check_exercise(Session& session, int step, size_t exercise);
 

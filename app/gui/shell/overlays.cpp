@@ -20,28 +20,32 @@ struct MenuItem {
     bool on = false;
 };
 
-// Draws a drop-down at (x, y), in several columns where the window is low; returns the item pressed, -1 none, -2 pressed
-// elsewhere.
-int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items, float y = 42) {
+// Draws a drop-down at (x, y), in several columns where the window is low, below what is said of all its items; returns the
+// item pressed, -1 none, -2 pressed elsewhere.
+int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items, float y = 42,
+              const std::string& heading = {}) {
     const Theme& t = *ui.theme;
-    float width = 160;
+    const float head = heading.empty() ? 0.0f : 30.0f;
+    float width = heading.empty() ? 160.0f : std::max(160.0f, ui.text_width(heading, {.size = 13}) + 40);
     for (const MenuItem& item : items)
         width = std::max(
             width, ui.text_width(item.name, {.size = 14, .weight = 600}) + ui.text_width(item.note, {.size = 13}) + 60);
-    const int count = static_cast<int>(items.size()), fit = std::max(1, static_cast<int>((window_height - y - 16) / 30)),
-              columns = (count + fit - 1) / fit, rows = (count + columns - 1) / columns;
+    const int count = static_cast<int>(items.size()),
+              fit = std::max(1, static_cast<int>((window_height - y - head - 16) / 30)), columns = (count + fit - 1) / fit,
+              rows = (count + columns - 1) / columns;
     width = std::min(width, (window_width - 16) / static_cast<float>(columns));
     const float whole = width * static_cast<float>(columns);
     const Rect box{std::clamp(x, 8.0f, std::max(8.0f, window_width - whole - 8)), y, whole,
-                   static_cast<float>(rows) * 30 + 12};
+                   static_cast<float>(rows) * 30 + 12 + head};
     ui.rect({box.x + 3, box.y + 4, box.w, box.h}, faded(data::black, 0.35f), 6);
     ui.rect(box, t.panel2, 6);
     ui.frame(box, t.line, 1, 6);
+    if (!heading.empty()) ui.text(box.x + 16, box.y + 25, heading, {.size = 13, .color = t.ink2, .width = box.w - 24});
     int pressed = -1;
     for (int i = 0; i < count; ++i) {
         const MenuItem& item = items[static_cast<size_t>(i)];
-        const Rect row{box.x + 4 + width * static_cast<float>(i / rows), box.y + 6 + 30 * static_cast<float>(i % rows),
-                       width - 8, 30};
+        const Rect row{box.x + 4 + width * static_cast<float>(i / rows),
+                       box.y + head + 6 + 30 * static_cast<float>(i % rows), width - 8, 30};
         if (ui.hovered(row) || item.on) ui.rect(row, t.selected, 4);
         const float end = ui.text(row.x + 12, row.y + 20, item.name,
                                   {.size = 14, .weight = item.on ? 600 : 400, .width = row.w - 24}),
@@ -92,7 +96,10 @@ constexpr struct {
                 {"T", "next theme"},
                 {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
                 {"Escape", "close, back to the workspace"},
-                {"F11", "present: the whole screen, large; F11 leaves it"}};
+                {"F11", "present: the whole screen, large; F11 leaves it"},
+                {"Space  Backspace", "presenting: answer the question or go on; back"},
+                {"A to H  Shift", "presenting: a hand more for an answer, one less"},
+                {"N  P  .", "presenting: the speaker's notes, words or picture, a blank screen"}};
 
 }  // namespace
 
@@ -319,10 +326,21 @@ int Shell::setting_menu(Ui& ui) {
         case Kind::none:
             return -2;
     }
+    // A run that has gone on is not thrown away without a word.
+    const auto& curves = snapshot_->training.curves;
+    const bool goes_on = snapshot_->source == Source::training && !curves.empty() && curves.front().loss.size() > 1;
+    const bool stays = session.training.setting_menu.kind != Kind::model;
+    const std::string heading = !goes_on ? ""
+                                : stays  ? "Begins a new run at step 0; this one stays as a curve."
+                                         : "Begins a new run at step 0, without the curves of this one.";
     const int pressed =
-        drop_down(ui, session.training.setting_menu.x, width_, height_, items, session.training.setting_menu.y);
+        drop_down(ui, session.training.setting_menu.x, width_, height_, items, session.training.setting_menu.y, heading);
     if (pressed >= 0 && !(leads_to[static_cast<size_t>(pressed)] == wanted)) {
         session.playing = false;
+        if (goes_on)
+            session.post(ask::Tell{stays ? "a new run stands at step 0, the one before is a curve beside it: Run trains on"
+                                         : "a new run stands at step 0: Run trains on",
+                                   true});
         session.post(ask::SetUpTraining{std::make_shared<const TrainingSetup>(leads_to[static_cast<size_t>(pressed)])});
     }
     return pressed;

@@ -363,6 +363,50 @@ void Shell::present_source(Ui& ui, const std::string& source, int32_t line, cons
     }
 }
 
+namespace {
+
+int32_t line_that_runs(const Snapshot& snapshot, int64_t step, int32_t otherwise) {
+    const auto& history = snapshot.kernel.history;
+    if (!history || step < 0 || static_cast<size_t>(step) >= history->steps.size()) return otherwise;
+    const auto& all = snapshot.kernel.run->program->instructions;
+    const uint32_t pc = history->steps[static_cast<size_t>(step)].pc;
+    return pc < all.size() && all[pc].line > 0 ? all[pc].line : otherwise;
+}
+
+// Lines of the source in a narrow page, where they wrap rather than be cut: from two before the one that runs, which is
+// there also where the room is low.
+void draw_lines(Ui& ui, const std::string& source, int32_t line, const Rect& room) {
+    const Theme& t = *ui.theme;
+    const std::vector<std::string> lines = lines_of(source);
+    constexpr float pitch = 19, numbers = 28, gap = 2;
+    const auto put = [&](size_t i, float y, bool draw) {  // returns its height
+        const size_t indent = std::min(lines[i].find_first_not_of(' '), lines[i].size());
+        const float in = numbers + 2 * static_cast<float>(indent);
+        const std::string code = lines[i].substr(indent);
+        const Run run[] = {{code, {.size = 13, .mono = true}}};
+        return std::max(pitch, ui.paragraph({room.x + in, y, room.w - in, 400}, run, pitch, draw)) + gap;
+    };
+    if (lines.empty()) return;
+    const size_t here = std::min(static_cast<size_t>(std::max(0, line - 1)), lines.size() - 1);
+    const float from = room.y + 8;
+    size_t first = here;
+    for (float used = put(here, 0, false); first > 0 && here - first < 2; --first)
+        if (used += put(first - 1, 0, false); from + used > room.bottom()) break;
+    ui.line({room.x, room.y}, {room.right(), room.y}, t.line);
+    float y = from;
+    for (size_t i = first; i < lines.size(); ++i) {
+        const float height = put(i, y, false);
+        if (y + height > room.bottom()) return;
+        if (static_cast<int32_t>(i) + 1 == line) ui.rect({room.x, y - 1, room.w, height}, t.selected, 3);
+        ui.text(room.x + numbers - 8, y + 14, std::to_string(i + 1),
+                {.size = 13, .color = t.ink2, .align = Align::right, .mono = true});
+        put(i, y, true);
+        y += height;
+    }
+}
+
+}  // namespace
+
 // The prose of a step that asks nothing, left of its picture.
 // All of the statement is there: smaller, then wider, where it has no room; what still has none scrolls.
 Rect Shell::present_prose(Ui& ui, const Rect& room) {
@@ -399,6 +443,13 @@ Rect Shell::present_prose(Ui& ui, const Rect& room) {
         y += ui.paragraph({in.x, y, in.w, 2000}, exercise.prompt, {.size = used.size}, used.line) + 8;
     ui.unclip();
     if (presenter.one_of_both) return {};
+    // Words such as "follow lines 2 to 4" need the lines: below them, where there is room.
+    constexpr float least_source = 96;
+    const bool has_source = snapshot_->source == Source::lesson && snapshot_->kernel.run && !awaits_step(*snapshot_) &&
+                            !snapshot_->kernel.run->source.empty();
+    if (has_source && page.bottom() - y >= least_source)
+        draw_lines(ui, snapshot_->kernel.run->source, line_that_runs(*snapshot_, session.sm.history_step, focus.line),
+                   {page.x + 8, y + 2, page.w - 16, page.bottom() - y - 10});
     return {page.right() + desk_margin, room.y, room.right() - page.right() - desk_margin, room.h};
 }
 

@@ -88,7 +88,10 @@ void Shell::enter_workspace() {
         session.playing = !state.calm;
     }
     const auto chosen = grains_.find(session.workspace);
-    if (chosen != grains_.end()) session.grain = chosen->second;
+    if (chosen != grains_.end())
+        session.grain = chosen->second;
+    else if (entered_ == Workspace::machine)  // it is watched cycle by cycle, from wherever one comes
+        session.grain = row_of(Workspace::machine).grain;
     if (entered_ == Workspace::training && session.steps_later > 0)
         session.post(ask::Train{std::exchange(session.steps_later, 0)});
     if (entered_ == Workspace::cluster) {
@@ -263,6 +266,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.enabled = menu_ == Menu::none;
     session.learn.presented = presenter.on;
     state.no_kernel_because = session.desk.refused_launch(*snapshot_);
+    state.no_kernel_hint = session.workspace == Workspace::kernel ? "" : "Key 7 leads to its launch.";
     if (certificate) {
         draw_certificate(ui, *certificate, certificate_name, {0, 0, width_, height_});
         return state.end_frame();

@@ -147,6 +147,8 @@ class Shell {
     static std::vector<std::string> told_causes(const Snapshot& snapshot, Workspace workspace, bool whole = true);
     bool awaits_step(const Snapshot& snapshot);                        // the pictures are still those of the step before
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
+    void bring_reports();
+    void bring_pages(const std::vector<TabStrip>& strips);
     float no_kernel_strip(Ui& ui, const Snapshot& snapshot,
                           float top);  // the same; a step or a lesson that launched no kernel
     void say_older(Ui& ui, const Rect& where) const;
@@ -271,6 +273,9 @@ class Shell {
     bool begin_wish_ = false;             // else it opens where its warp begins to work
     std::optional<Workspace> workspace_;  // of the last frame
     std::optional<Workspace> entered_;
+    std::string_view brought_page_;                    // title of a tab that is to come to the front; empty: none
+    std::shared_ptr<const KernelResult> reported_of_;  // whose reports were counted last, and what there was
+    bool reported_errors_ = false;
     std::map<Workspace, Grain> grains_;  // what a step is there
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;

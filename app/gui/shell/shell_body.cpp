@@ -1,9 +1,12 @@
 // The panels of the workspace: where they stand, their maximise marks, and the tabs of what does not fit side by side.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/gui/shell/panels.h"
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/kernel/reports.h"
 
 namespace lockstep::gui {
 
@@ -53,7 +56,13 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         view->view->draw(ui, session, focus, whole_view);
         if (of_run && before_step_ && !snapshot_->busy.empty()) say_older(ui, where);
     }
-    if (state.ring.size() > controls) panel_controls_.push_back(state.ring[controls]);
+    if (state.ring.size() > controls) {  // a word that is explained is no control
+        const auto begin = state.ring.begin() + static_cast<std::ptrdiff_t>(controls);
+        const auto control = std::find_if(begin, state.ring.end(), [&](uint32_t id) {
+            return std::ranges::find(state.words_in_ring, id) == state.words_in_ring.end();
+        });
+        if (control != state.ring.end()) panel_controls_.push_back(*control);
+    }
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
@@ -88,6 +97,8 @@ Shell::PanelPlace Shell::panel_place() const {
             active_area_.h * scale};
 }
 
+constexpr std::string_view reports_page = "Reports";  // its tab in the Kernel workspace
+
 // The words of a strip's tabs; where they are too wide together, the widest get shorter.
 std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) {
     std::vector<std::string> titles;
@@ -95,6 +106,10 @@ std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) 
         const int inner = static_cast<int>(titles.size()) - strip.inner_begin;
         const bool words = strip.plain || (inner >= 0 && inner < strip.inner_count);
         std::string title = words ? names : std::string();
+        if (words && names == reports_page) {
+            const ReportCount count = count_reports(session, *snapshot_);
+            if (count.errors + count.warnings > 0) title += fmt::format(" ({})", count.errors + count.warnings);
+        }
         for (size_t at = title.empty() ? 0 : names.size(); at < names.size();) {
             const size_t end = std::min(names.find('+', at), names.size());
             const Shown* view = shown(std::string_view(names).substr(at, end - at));
@@ -133,6 +148,30 @@ void Shell::say_older(Ui& ui, const Rect& where) const {
             {.size = 13, .color = theme->ink, .align = Align::center, .weight = 600, .width = w - 8});
 }
 
+// What stopped a run is not left behind a tab: the reports come to the front when the first error stands among them.
+void Shell::bring_reports() {
+    const auto& result = snapshot_->own.result;
+    if (session.workspace != Workspace::kernel || result == reported_of_) return;
+    reported_of_ = result;
+    const bool errors = result != nullptr && count_reports(session, *snapshot_).errors > 0;
+    if (errors && !reported_errors_) brought_page_ = reports_page;
+    reported_errors_ = errors;
+}
+
+void Shell::bring_pages(const std::vector<TabStrip>& strips) {
+    for (const TabStrip& strip : strips) {
+        const auto found = std::find(strip.titles.begin(), strip.titles.end(), brought_page_);
+        if (brought_page_.empty() || found == strip.titles.end()) continue;
+        const int page = static_cast<int>(found - strip.titles.begin()), inner = page - strip.inner_begin;
+        const bool joined = inner >= 0 && inner < strip.inner_count;
+        if (!strip.plain && !joined) continue;
+        tabs_[strip.id] = page;
+        if (joined && !strip.inner.empty()) tabs_[strip.inner] = inner;
+        state.animate = true;
+    }
+    brought_page_ = {};
+}
+
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
     panel_controls_.clear();
@@ -162,6 +201,8 @@ void Shell::body(Ui& ui, const Rect& whole) {
     // A step of a lesson opens on the picture that it is about.
     const std::string_view front = session.workspace == Workspace::learn ? front_view_of(session) : std::string_view();
     const Arrangement plan = arrange(scene_on_show(session).tree, area, chosen, front, &panel_shares);
+    bring_reports();
+    bring_pages(plan.tabs);
     for (const TabStrip& tabs : plan.tabs) {
         const float above = tabs.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
         ui.rect({tabs.area.x, tabs.area.y - above, tabs.area.w + desk_margin, tabs.area.h + above + 4}, theme->background);

@@ -86,11 +86,12 @@ bool Shell::kernel_key(const KeyPress& key) {
         if (key.shift)
             session.post(ask::CancelCheck{});
         else if (found.open && found.exercise() != nullptr && snapshot_->checking.empty())
-            check_exercise(session, found.step, found.index);
+            check_exercise(session, found.step, found.index), brought_page_ = "Exercise";
         return true;
     }
     if (key.code == KeyCode::f8)
-        return session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report, true;
+        return brought_page_ = "Reports", session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report,
+               true;
     if (!key.control) return false;
     if (key.code == KeyCode::page_up) return session.desk.next_tab(-1), true;
     if (key.code == KeyCode::page_down) return session.desk.next_tab(1), true;

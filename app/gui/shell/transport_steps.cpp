@@ -472,7 +472,10 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
         return position_in_program(session, snapshot);
     if (trace == nullptr) {
         const std::string refused = session.desk.refused_launch(snapshot);
-        return {.title = refused.empty() ? "no kernel yet" : "the launch was refused",
+        const auto& last = snapshot.own.result;
+        return {.title = refused.empty()                     ? "no kernel yet"
+                         : last->cancelled || last->given_up ? "the run was stopped"
+                                                             : "the launch was refused",
                 .text = snapshot.busy.empty() ? refused : snapshot.busy};
     }
     Position at{.text = "hidden until you lock your guess"};

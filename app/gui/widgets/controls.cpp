@@ -96,6 +96,7 @@ void UiState::begin_frame() {
 
 void UiState::end_frame() {
     last_ring = ring;
+    words_in_ring.clear();
     if (!mouse_down) dragging = 0;
     mouse_clicked = mouse_double = mouse_released = activate = focus_moved = false;
     wheel = 0;

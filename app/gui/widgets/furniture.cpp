@@ -137,7 +137,7 @@ float Ui::legend_line(float x, float baseline, Color color, bool dash, std::stri
 void Ui::say_nothing_yet(const Rect& body, std::string_view sentence, std::string_view hint) {
     if (sentence == no_kernel_yet && !state->no_kernel_because.empty()) {
         sentence = state->no_kernel_because;
-        hint = "Key 7 leads to its launch.";
+        hint = state->no_kernel_hint;
     }
     const float middle = body.y + body.h / 2, width = std::min(420.0f, body.w);
     const Rect box{body.x + (body.w - width) / 2, middle - 24, width, 40};

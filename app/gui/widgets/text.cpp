@@ -209,6 +209,7 @@ void mark_word(Ui& ui, const MarkedTerm& marked, std::string_view word, float x,
     UiState& state = *ui.state;
     const bool first = from == marked.span.begin;
     const std::string id = "term " + std::to_string(marked.span.term);
+    if (first) state.words_in_ring.push_back(state.id_of(id));
     const bool pressed = first ? ui.area(id, box) : ui.clicked(box);
     const bool by_key = first && ui.enabled && state.focused == state.id_of(id);
     if (pressed || by_key || ui.hovered(box)) state.term = {marked.span.term, box, pressed, by_key};

@@ -25,6 +25,7 @@ struct UiState {
 
     // Keyboard focus: every focusable control of the frame in drawing order.
     std::vector<uint32_t> ring, last_ring;
+    std::vector<uint32_t> words_in_ring;  // of them those that are terms of the glossary, and no controls
     uint32_t focused = 0;
     bool focus_moved = false;  // by Tab, in this frame: what scrolls brings the control into view
     struct Scrolled {
@@ -64,6 +65,7 @@ struct UiState {
     std::map<uint32_t, CaptionRoom> caption_rooms;
     uint64_t scene = 0;                   // counts kernels and lesson steps that came into view
     std::string no_kernel_because;        // why no kernel is on show, where its launch was refused; "": none has run
+    std::string_view no_kernel_hint;      // where its launch is
     std::string active_view, drawn_view;  // whose panel the keys go to; whose is being drawn
     bool large_steps = false;             // Shift is held with this frame's arrow: sliders go further
     std::string tooltip;

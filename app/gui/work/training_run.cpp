@@ -278,6 +278,7 @@ Curve TrainingRun::comparison() const {
     nn::TrainerOptions o;
     o.learning_rate = 2 * setup_.learning_rate;
     curve.name = fmt::format("lr {:.1f}, finished", o.learning_rate);
+    curve.colour = 0;
     o.keep_images = false;
     o.stop = stop_;
     nn::Trainer trainer(o);

@@ -262,7 +262,8 @@ void Session::Worker::run_program(const KernelJob& wanted, const CompiledKernel&
     result->seconds = run->run_seconds;
     if (outcome.end == End::timed_out) {
         run->cancelled = true;
-        result->cancelled = !watchdog.barked();
+        result->given_up = watchdog.barked();
+        result->cancelled = !result->given_up;
         run->ended = watchdog.barked()
                          ? fmt::format("given up after {:.0f} s: Run waits for it as long as it takes", most_program_seconds)
                          : fmt::format("cancelled after {:.1f} s", run->run_seconds);

@@ -75,8 +75,13 @@ void Session::Worker::change_setup(const TrainingSetup& wanted) {
         before.name = run_name(false);
         before.running = false;
         std::erase_if(compared, [&](const Curve& curve) { return curve.name == before.name; });
+        if (compared.size() == 3) compared.pop_back();
+        const auto taken = [&](int colour) {  // the others keep theirs
+            return std::any_of(compared.begin(), compared.end(), [&](const Curve& one) { return one.colour == colour; });
+        };
+        before.colour = 0;
+        while (taken(before.colour)) ++before.colour;
         compared.insert(compared.begin(), std::move(before));
-        if (compared.size() > 3) compared.pop_back();
     }
     setup = wanted;
     draft.training.step.reset();

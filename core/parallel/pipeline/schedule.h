@@ -166,9 +166,10 @@ struct ScheduleRun {  // of a simulation (time_schedule) or of a real run (pipel
     // its last; where nothing flushes, the ideal over the share of time that ranks compute in steady state.
     double cost = 0;
 
+    std::string shown_unit() const { return unit == "us" ? "µs" : unit; }
     double idle_a_rank() const;                       // cost less a rank's mean busy time
     double bubble_of_total() const;                   // idle / cost
-    double bubble_over_ideal() const;                 // idle / busy
+    double bubble_over_ideal() const;                 // what it costs beyond the ideal, of the ideal
     bool operator==(const ScheduleRun& other) const;  // the same actions at the same times
 };
 // Plays the lists with these times. Throws Failure where ranks wait for each other for ever: see problems_of().

@@ -263,8 +263,7 @@ double ScheduleRun::bubble_of_total() const {
     return cost > 0 ? idle_a_rank() / cost : 0;
 }
 double ScheduleRun::bubble_over_ideal() const {
-    const double work = cost - idle_a_rank();
-    return work > 0 ? idle_a_rank() / work : 0;
+    return ideal > 0 ? cost / ideal - 1 : 0;
 }
 bool ScheduleRun::operator==(const ScheduleRun& other) const {
     return actions == other.actions && idle == other.idle && activations == other.activations && total == other.total &&

@@ -248,6 +248,17 @@ Cause cause_of_condition(const Warp& warp, uint32_t pc) {
     return {};
 }
 
+// Whether a thread at `pc` comes to the loop without another choice.
+static bool leads_into(const ptx::Program& program, uint32_t pc, const std::set<uint32_t>& loop) {
+    for (size_t steps = 0; steps < 64 && pc < program.instructions.size(); ++steps) {
+        if (loop.contains(pc)) return true;
+        const auto& i = program.instructions[pc];
+        if (i.kind == Kind::exit || (i.kind == Kind::branch && ptx::is_register(i.guard))) return false;
+        pc = i.kind == Kind::branch ? i.target : pc + 1;
+    }
+    return false;
+}
+
 Cause cause_of_endless_loop(const Warp& warp, uint32_t pc) {
     constexpr size_t longest = 256;
     const ptx::Program& program = *warp.block->grid->program;
@@ -262,7 +273,8 @@ Cause cause_of_endless_loop(const Warp& warp, uint32_t pc) {
     for (uint32_t at = 0; at < program.instructions.size(); ++at) {
         const auto& i = program.instructions[at];
         if (i.kind != Kind::branch || i.guard == ptx::no_operand || loop.contains(at)) continue;
-        if (loop.contains(i.target) == loop.contains(at + 1)) continue;
+        if (leads_into(program, i.target, loop) == leads_into(program, at + 1, loop)) continue;
+        if (i.line > 0 && program.instructions[pc].line > 0 && i.line != program.instructions[pc].line) continue;
         const uint32_t load = load_behind_guard(program, flow, at);
         if (load == ptx::no_pc) continue;
         const std::string name = loaded_name(program, load);

@@ -143,6 +143,41 @@ TEST_CASE("a check that is cancelled tells nothing, and what is done meanwhile g
     CHECK(checked->report->passed);
 }
 
+TEST_CASE("the task begins again with the lesson's text and launch, when that is asked for twice") {
+    if (!test::has_compiler()) return;
+    Exercise on;
+    const std::string starter = read_file(on.desk.session.lesson.lesson->folder / on.exercise->file).value();
+    on.write("// nothing is left of it\n");
+    on.desk.session.desk.document().launch.grid = "77";
+    on.desk.frames(2);
+    REQUIRE(on.desk.click_on("Begin again"));
+    CHECK(on.desk.session.desk.document().text == "// nothing is left of it\n");
+    REQUIRE(on.desk.click_on("Lose what is written"));
+    on.desk.settle();
+    CHECK(on.desk.session.desk.document().text == starter);
+    CHECK(on.desk.session.desk.document().launch.grid != "77");
+    CHECK(on.desk.said().find("// nothing is left of it") == std::string::npos);
+    CHECK(on.desk.clashes() == std::vector<std::string>());
+}
+
+TEST_CASE("the first error brings the reports and their number to the front, a check brings the task") {
+    if (!test::has_compiler()) return;
+    Exercise on;
+    CHECK(on.desk.shows("Check it"));
+    CHECK_FALSE(on.desk.shows("Reports ("));
+    on.write("__global__ void by_warp(float *x) { x[threadIdx.x + 100000000] = 1; }\n");
+    on.desk.frames(3);
+    CHECK(on.desk.shows("Reports (1"));
+    CHECK_FALSE(on.desk.shows("Check it"));
+    CHECK(on.desk.said().find("memcheck") != std::string::npos);
+    on.desk.key(KeyCode::f7);
+    on.desk.settle();
+    CHECK(on.desk.shows("Check it"));
+    on.desk.key(KeyCode::f8);
+    on.desk.frames(2);
+    CHECK_FALSE(on.desk.shows("Check it"));
+}
+
 TEST_CASE("a document knows whose exercise it is, also when its lesson is not open") {
     Exercise on;
     CHECK(exercise_lesson("/tmp/exercises/A06/by_warp.cu").empty());  // not the learner's folder

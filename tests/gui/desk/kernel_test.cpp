@@ -722,6 +722,81 @@ TEST_CASE("every exercise's copy opens with the launch that it is checked with")
           launch_of(lesson, exercise, source).arguments.at(0).text);
 }
 
+TEST_CASE("advice on sizes that the app guessed says so, and none that was chosen does") {
+    if (!test::has_compiler()) return;
+    const test::Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.cu", "__global__ void fill(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }"));
+    CHECK(desk.shell.describe("verdict").find("the app's guess: grid 4, block 256") != std::string::npos);
+    LaunchSettings& launch = desk.session.desk.document().launch;
+    launch.grid_chosen = true;
+    for (ArgumentText& argument : launch.arguments) argument.chosen = true;
+    desk.key(KeyCode::f5);
+    desk.settle();
+    CHECK(desk.shell.describe("verdict").find("the app's guess") == std::string::npos);
+}
+
+TEST_CASE("where a guess hides the results, they lead to the roofline and can be shown without") {
+    if (!test::has_compiler()) return;
+    const test::Scratch scratch;
+    Desk desk;
+    desk.session.roof.guess_first = true;
+    desk.open(scratch.write("fill.cu", "__global__ void fill(float *x) { x[threadIdx.x] = 2 * x[threadIdx.x] + 1; }"));
+    desk.session.workspace = Workspace::memory;
+    desk.settle();
+    desk.session.workspace = Workspace::kernel;
+    desk.settle();
+    REQUIRE(desk.session.roof.guessing());
+    CHECK_FALSE(desk.shows("warp instructions"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    REQUIRE(desk.click_on("To the roofline"));
+    CHECK(desk.session.workspace == Workspace::memory);
+    desk.session.workspace = Workspace::kernel;
+    desk.settle();
+    REQUIRE(desk.click_on("show without"));
+    CHECK(desk.shows("warp instructions"));
+}
+
+TEST_CASE("what is wrong with the text before is not counted with what is wrong now") {
+    if (!test::has_compiler()) return;
+    const test::Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("past.cu", "__global__ void past(float *x) { x[threadIdx.x + 100000000] = 1; }"));
+    CHECK(desk.shell.describe("reports").find("1 thing wrong") != std::string::npos);
+    desk.session.desk.set_text("__global__ void past(float *x) { x[0] = nothing; y[0] = 1; }");
+    desk.settle();
+    CHECK(desk.shell.describe("reports").find("2 things wrong") != std::string::npos);
+}
+
+TEST_CASE("opening another kernel leaves each launch as it was chosen") {
+    if (!test::has_compiler()) return;
+    const test::Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write(
+        "four.cu", "__global__ void four(const float *m, float *x, int rows, int cols) { x[threadIdx.x] = m[cols]; }"));
+    KernelDesk& on = desk.session.desk;
+    on.document().launch.arguments[0] = {"m", "in:f32[32768]", true};
+    on.document().launch.arguments[3] = {"cols", "i32:32", true};
+    const auto texts = [&] {
+        std::string all;
+        for (const ArgumentText& a : on.document().launch.arguments) all += a.text + " ";
+        return all;
+    };
+    const std::string chosen = texts();
+    // The form is drawn, while the worker still compiles, with the parameters of no other document.
+    REQUIRE(!on.open(scratch.write("two.cu", "__global__ void two(float *x, int n) { if (n > 7) x[threadIdx.x] = 1; }")));
+    on.document().launch.arguments = {{"x", "out:f32[512]", true}, {"n", "i32:9", true}};
+    on.document().launch.grid_chosen = true;
+    CHECK(on.entry(*desk.snapshot()) == nullptr);
+    desk.settle();
+    CHECK(texts() == "out:f32[512] i32:9 ");
+    on.show(1);
+    CHECK(on.entry(*desk.snapshot()) == nullptr);
+    desk.settle();
+    CHECK(on.document().name == "four.cu");
+    CHECK(texts() == chosen);
+}
+
 TEST_CASE("a functional run is stepped through like a timed one") {
     const Scratch scratch;
     Desk desk;

@@ -288,6 +288,86 @@ TEST_CASE("a program that does not end is ended") {
     CHECK(desk.shows("cancelled after"));
 }
 
+TEST_CASE("of a program that was cancelled nothing is said to be in order, empty or refused") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("spins.cu", R"(#include <cstdio>
+__global__ void one(int* x) { x[threadIdx.x] = 1; }
+int main() {
+    int* d;
+    cudaMalloc(&d, 4096);
+    one<<<1, 32>>>(d);
+    cudaDeviceSynchronize();
+    printf("on\n");
+    fflush(stdout);
+    for (volatile int i = 0;; ++i) {}
+}
+)");
+    desk.session.desk.run(desk.session);
+    for (int tries = 0; tries < 600; ++tries) {
+        desk.frame();
+        const auto run = desk.snapshot()->program.run;
+        if (run && run->running && !run->printed.empty()) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    desk.session.desk.cancel(desk.session);
+    desk.settle();
+    REQUIRE(desk.snapshot()->program.run->cancelled);
+    const std::string reports = desk.shell.describe("reports");
+    CHECK(reports.find("cancelled: cancelled after") != std::string::npos);
+    CHECK(reports.find("It did not run to its end") != std::string::npos);
+    CHECK(reports.find("found nothing") == std::string::npos);
+    for (const char* const view : {"launches", "calls", "allocations"}) {
+        INFO(view);
+        const std::string said = desk.shell.describe(view);
+        CHECK(said.find("what it did with the GPU is not known") != std::string::npos);
+        CHECK(said.find("no call") == std::string::npos);
+        CHECK(said.find("allocated nothing") == std::string::npos);
+    }
+    desk.frames(2);
+    CHECK(desk.said().find("It was cancelled after") != std::string::npos);
+    CHECK_FALSE(desk.shows("the launch was refused"));
+    CHECK(desk.said().find("Key 7") == std::string::npos);
+}
+
+TEST_CASE("all chips of a program are there in a window of any width") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("doubling.cu", doubling);
+    desk.run();
+    for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}, {1920.0f, 1080.0f}}) {
+        desk.size(w, h, 1);
+        desk.frames(3);
+        INFO(w << " x " << h);
+        for (const char* const chip : {"time first 3", "check all", "kernels alone", "Heat", "Values"}) {
+            INFO(chip);
+            CHECK(desk.shows(chip));
+        }
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("what ended a program by a signal stands before the leaks that it left") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("touches.cu", R"(int main() {
+    int* d;
+    cudaMalloc(&d, 4096);
+    d[3] = 1;
+    cudaFree(d);
+}
+)");
+    desk.run();
+    const std::string reports = desk.shell.describe("reports");
+    const size_t crash = reports.find("crash: ended by"), leak = reports.find("leak: ");
+    REQUIRE(crash != std::string::npos);
+    CHECK(reports.find("the host followed a pointer of the device", crash) < leak);
+    REQUIRE(leak != std::string::npos);
+    CHECK(crash < leak);
+    CHECK(reports.find("the crash came before", leak) != std::string::npos);
+    CHECK(reports.find("1 thing wrong, 1 warning") != std::string::npos);
+}
+
 TEST_CASE("bands tell which lines of a program run on the device") {
     const auto bands = bands_of(
         "namespace a {\n__device__ int f(int x) {\n  return x;\n}\n}\n// }\n__global__ void k(int* p)\n{\n  if "

@@ -70,4 +70,62 @@ TEST_CASE("a header is edited beside its kernel, and Run saves it and runs the k
     CHECK(first_value(desk) == 5);
 }
 
+TEST_CASE("a tab whose text is not saved is closed by asking twice, and typing in between asks anew") {
+    const test::Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("a.ptx", "// a"));
+    desk.open(scratch.write("b.ptx", "// b"));
+    desk.session.desk.set_text("// b, and more");
+    desk.frames(2);
+    REQUIRE(desk.click_on("×"));
+    CHECK(desk.session.desk.document().text == "// b, and more");
+    CHECK(desk.session.desk.tabs().size() == 2);
+    desk.settle();
+    CHECK(desk.said().find("'b.ptx' is not saved") != std::string::npos);
+    desk.session.desk.set_text("// b, and still more");
+    desk.frames(2);
+    REQUIRE(desk.click_on("×"));
+    CHECK(desk.session.desk.tabs().size() == 2);
+    REQUIRE(desk.click_on("×"));
+    CHECK(desk.session.desk.tabs().size() == 1);
+    CHECK(desk.session.desk.document().name == "a.ptx");
+    CHECK(read_file(scratch.folder / "b.ptx").value() == "// b");
+    desk.open(scratch.write("c.ptx", "// c"));  // what is saved is closed at once
+    REQUIRE(desk.click_on("×"));
+    CHECK(desk.session.desk.tabs().size() == 1);
+}
+
+TEST_CASE("saving over a file that is there, or in a folder that is not, asks first, and one path is one document's") {
+    const test::Scratch scratch;
+    const std::string there = scratch.write("there.ptx", "// of somebody");
+    Desk desk;
+    desk.open(there);
+    desk.open(scratch.write("mine.ptx", "// mine"));
+    KernelDesk& on = desk.session.desk;
+    const auto why = on.save(there);
+    REQUIRE(why);
+    CHECK(*why == "there is a file 'there.ptx' already: save again to write over it");
+    CHECK(read_file(there).value() == "// of somebody");
+    const auto folder = scratch.folder / "none" / "here.ptx";
+    REQUIRE(on.save(folder));
+    CHECK_FALSE(std::filesystem::exists(scratch.folder / "none"));
+    REQUIRE(on.save(there));  // something else was asked in between
+    CHECK_FALSE(on.save(there));
+    CHECK(read_file(there).value() == "// mine");
+    CHECK(on.document().name == "there.ptx");
+    CHECK(on.tabs().size() == 1);
+    CHECK_FALSE(on.save(there));  // its own is saved at once
+    REQUIRE(on.save(folder));
+    CHECK_FALSE(on.save(folder));
+    CHECK(read_file(folder).value() == "// mine");
+
+    desk.open(there);  // and what is open there with changes is named
+    on.set_text("// typed");
+    desk.open(scratch.write("mine.ptx", "// mine"));
+    CHECK(on.save(there)->find("'there.ptx' is open too") == 0);
+    desk.key(KeyCode::s, true, true);
+    desk.frames(2);
+    CHECK(desk.shows("Enter saves."));
+}
+
 }  // namespace gui_tabs_test

@@ -81,4 +81,22 @@ TEST_CASE("the keyboard comes to terms too, and nothing is underlined in present
     CHECK_FALSE(desk.shell.state.find_terms);
 }
 
+TEST_CASE("F6 goes to a control of the next panel, not to a word that is explained there") {
+    Desk desk;
+    desk.session.lesson.step = 2;  // a question, below prose with words of the glossary
+    desk.session.post(ask::ShowLessonStep{2});
+    desk.settle();
+    for (int panel = 0; panel < 2; ++panel) {
+        desk.key(KeyCode::f6);
+        INFO("panel " << panel);
+        CHECK(desk.shell.state.focused != 0);
+        CHECK_FALSE(desk.shell.state.term.by_key);
+    }
+    desk.session.workspace = Workspace::kernel;  // where the editor's footer names the compiler
+    desk.settle();
+    desk.key(KeyCode::f6);
+    CHECK(desk.shell.state.focused != 0);
+    CHECK_FALSE(desk.shell.state.term.by_key);
+}
+
 }  // namespace gui_glossary_test

@@ -114,7 +114,8 @@ TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space
     CHECK(desk.given().chosen == 1);           // what most hands said
     CHECK_FALSE(desk.given().right);
     CHECK(desk.shows("7 hands, 3 right"));
-    desk.key(static_cast<KeyCode>('1'));  // it is answered
+    CHECK_FALSE(desk.session.lesson.done[2]);  // by the learner: she has not answered
+    desk.key(static_cast<KeyCode>('1'));       // it is answered
     CHECK(desk.shows("7 hands, 3 right"));
     desk.key(KeyCode::space);
     desk.settle();
@@ -333,6 +334,43 @@ TEST_CASE("without a lesson the workspace's picture is presented alone") {
     CHECK(desk.session.playing);
     desk.key(KeyCode::escape);
     CHECK_FALSE(desk.shell.presenter.on);
+}
+
+TEST_CASE("a step that is read has the lines of its kernel below its words") {
+    Desk desk("A06", 0);
+    const auto run = desk.session.snapshot()->kernel.run;
+    REQUIRE(run);
+    for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        desk.width = w, desk.height = h;
+        desk.frames(3);
+        INFO(w << " x " << h);
+        CHECK(desk.said().find("int odd = threadIdx.x & 1;") != std::string::npos);
+        CHECK(desk.said().find("float v = x[i];") != std::string::npos);  // the line that runs
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("what was told to a class is no answer of the learner's, who may give her own") {
+    Desk desk("A06", 2);
+    desk.key(KeyCode::space);  // nobody raised a hand
+    desk.settle();
+    REQUIRE(desk.given().locked);
+    desk.key(KeyCode::f11);
+    REQUIRE_FALSE(desk.shell.presenter.on);
+    desk.frames(3);
+    const std::string said = desk.said();
+    CHECK(said.find("told to a class") != std::string::npos);
+    CHECK(said.find("not so") == std::string::npos);
+    CHECK(said.find("% sure") == std::string::npos);
+    const std::string lesson = desk.shell.describe("lesson");
+    CHECK(lesson.find("told to a class: the run says") != std::string::npos);
+    CHECK(lesson.find("Step 3 is done") == std::string::npos);
+    REQUIRE(desk.click_on("Answer it yourself"));
+    desk.settle();
+    CHECK_FALSE(desk.given().locked);
+    CHECK_FALSE(desk.given().by_class);
+    CHECK(desk.shows("Lock answer"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
 }  // namespace gui_presenter_test

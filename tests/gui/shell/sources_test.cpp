@@ -61,6 +61,21 @@ struct Sources : Desk {
     std::shared_ptr<const Snapshot> now() const { return session.snapshot(); }
 };
 
+TEST_CASE("Machine is watched cycle by cycle from wherever one comes, and keeps another step that was chosen there") {
+    Sources desk({.lesson = "A02", .setup = quick_setup()});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    desk.session.grain = Grain::instruction;
+    desk.frame();
+    desk.enter(Workspace::machine);
+    CHECK(desk.session.grain == Grain::cycle);
+    desk.session.grain = Grain::instruction;
+    desk.frame();
+    desk.enter(Workspace::learn);
+    desk.enter(Workspace::machine);
+    CHECK(desk.session.grain == Grain::instruction);
+}
+
 TEST_CASE("after a lesson Training trains, and the lesson is as it was left") {
     Sources desk({.lesson = "A02", .setup = quick_setup()});
     desk.session.workspace = Workspace::learn;

@@ -630,6 +630,10 @@ TEST_CASE("What is no cycle is told, and so is a jump that leads nowhere") {
     desk.key(KeyCode::enter);
     CHECK(desk.shell.focus.time == before);
     CHECK(desk.said().find("is behind the end") != std::string::npos);
+    desk.session.playing = true;  // also while the clock goes on
+    desk.frames(3);
+    CHECK(desk.said().find("is behind the end") != std::string::npos);
+    desk.session.playing = false;
     desk.shell.focus.time = desk.run().result.cycles - 1;
     desk.frames(3);
     CHECK(desk.said().find("is behind the end") == std::string::npos);

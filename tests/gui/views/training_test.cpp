@@ -1,6 +1,7 @@
 // What the training views say, held against a real training step.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "app/gui/view.h"
 #include "app/gui/views/training/exhibit_data.h"
@@ -502,6 +503,61 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     session.post(ask::Train{2});  // and it goes on
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->training.curves[0].loss.size() > snapshot->training.curves[0].loss.size());
+}
+
+TEST_CASE("the legend names the current run first, and a run of before keeps its colour when others come") {
+    SessionOptions options{.training_steps = 3};
+    options.setup = setup_of("linear_regression");
+    test::Desk desk(options);
+    desk.session.workspace = Workspace::training;
+    desk.settle();
+    std::map<std::string, int> colours;
+    for (const double rate : {0.2, 0.02, 0.01, 0.03}) {
+        auto other = std::make_shared<TrainingSetup>(options.setup);
+        other->learning_rate = rate;
+        desk.session.post(ask::SetUpTraining{other});
+        desk.session.post(ask::Train{3});
+        desk.settle();
+        const auto& curves = desk.session.snapshot()->training.curves;
+        for (size_t i = 1; i < curves.size(); ++i) {
+            INFO(curves[i].name);
+            REQUIRE(curves[i].colour >= 0);
+            if (colours.contains(curves[i].name)) CHECK(colours[curves[i].name] == curves[i].colour);
+            colours[curves[i].name] = curves[i].colour;
+            for (size_t k = 1; k < i; ++k) CHECK(curves[k].colour != curves[i].colour);
+        }
+    }
+    desk.size(1300, 800, 1.1f);
+    desk.settle();
+    CHECK(desk.shows(desk.session.snapshot()->training.curves.front().name));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("where a loss is 0 the curves say that there is no logarithm, and the axis is lit as it is") {
+    test::Desk desk;
+    desk.session.workspace = Workspace::training;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->training.curves.push_back({.name = "lr 2", .loss = {1, 0.5, 0.25, 0}, .total_steps = 4});
+    desk.show(snapshot);
+    CHECK(desk.shows("no log"));
+    auto positive = std::make_shared<Snapshot>(*snapshot);
+    positive->training.curves[0].loss.back() = 0.1;
+    desk.show(positive);
+    CHECK_FALSE(desk.shows("no log"));
+}
+
+TEST_CASE("the menus of a run that has gone on say that a choice begins another one at step 0") {
+    SessionOptions options{.training_steps = 3};
+    options.setup = setup_of("linear_regression");
+    test::Desk desk(options);
+    desk.session.workspace = Workspace::training;
+    desk.settle();
+    REQUIRE(desk.click_on("rate  0.05"));
+    desk.frames(2);
+    CHECK(desk.shows("Begins a new run at step 0; this one stays as a curve."));
+    REQUIRE(desk.click_on("0.1"));
+    desk.settle();
+    CHECK(desk.said().find("a new run stands at step 0") != std::string::npos);
 }
 
 TEST_CASE("a step on many ranks has communication beside forward, backward and update, which opens in Cluster") {

@@ -319,7 +319,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
     at.last = now >= end - 1e-9;
     std::string unit = trained(*scene) ? "µs" : "units";
     for (const scene::ScheduleShown& shown : scene->schedules)
-        if (!shown.run.unit.empty()) unit = shown.run.unit;
+        if (!shown.run.shown_unit().empty()) unit = shown.run.shown_unit();
     at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);
     Beginning begins = action_that_begins(focus, *scene, now);
     if (begins.count == 0 && trained(*scene)) begins = collective_that_begins(*scene, now);

@@ -25,6 +25,12 @@ bool own_shown(const Snapshot& snapshot) {
     return snapshot.own.run && snapshot.own.run->run && snapshot.kernel.run == snapshot.own.run->run;
 }
 
+std::string how_it_ended(const ProgramRun& run) {
+    if (run.ended.starts_with("exit status")) return "It ended with " + run.ended;
+    if (run.ended.starts_with("it could not")) return "I" + run.ended.substr(1);
+    return "It was " + run.ended;  // cancelled, given up, ended by a signal
+}
+
 std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
     if (desk.compiling(snapshot))
         return desk.trusts() ? "It is built and run when you pause." : "It is built when you pause.";
@@ -39,8 +45,7 @@ std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
         return fmt::format("Built by {} in {}. Run (F5) runs its host part too, as any program of yours.", compiled.compiler,
                            wall_time_text(compiled.seconds));
     if (run->running) return "It runs.";
-    std::string text = run->good() ? "Every call and kernel ran; beside a line stands what it took"
-                                   : (run->ended.starts_with("ended by") ? "It was " : "It ended with ") + run->ended;
+    std::string text = run->good() ? "Every call and kernel ran; beside a line stands what it took" : how_it_ended(*run);
     if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result));
     return text + ".";
 }
@@ -147,34 +152,40 @@ class EditorView final : public View {
             return;
         }
         float x = body.x;
-        const float y = body.y - 4;
+        float y = body.y - 4;
+        const auto wrap = [&](std::string_view label) {  // into a row of its own rather than out of sight
+            if (!low && x > body.x && x + ui.chip_width(label) > body.right()) x = body.x, y += 30;
+            return x + ui.chip_width(label) <= body.right();
+        };
         const bool running = snapshot->busy.starts_with("running ");
         if (ui.chip(x, y, running ? "Cancel" : "Run", running)) running ? desk.cancel(session) : desk.run(session);
         if (ui.chip(x, y, "New, open")) panel_.show(FilePanel::Mode::open, document.path);
         if (ui.chip(x, y, "Save", false, !document.saved())) desk.wish = DeskWish::save;
-        if ((!document.is_program() || body.w > 430) && ui.chip(x, y, "Find")) editor_.open_find();
+        if (wrap("Find") && ui.chip(x, y, "Find")) editor_.open_find();
         if (document.is_tape()) {
             bool& timed = desk.document().launch.timed;
             if (ui.chip(x, y, timed ? "on " + upper_case(model::short_name(document.launch.gpu)) : "on the host"))
                 timed = !timed, desk.touch();
         }
-        program_chips(ui, desk, x, y, body.right());
+        program_chips(ui, desk, x, y, wrap);
         const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);
         std::string state = busy  ? snapshot->busy
                             : low ? sentence
                                   : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
                                                 editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
         if (heat_.of(session, *snapshot) != nullptr) {
-            if (x + 130 < body.right() && ui.chip(x, y, "Heat", desk.shows_heat)) desk.shows_heat = !desk.shows_heat;
-            if (x + 70 < body.right() && ui.chip(x, y, "Values", desk.shows_values)) desk.shows_values = !desk.shows_values;
+            if (wrap("Heat") && ui.chip(x, y, "Heat", desk.shows_heat)) desk.shows_heat = !desk.shows_heat;
+            if (wrap("Values") && ui.chip(x, y, "Values", desk.shows_values)) desk.shows_values = !desk.shows_values;
         }
         if (!busy && !low && ui.text_width(state, {.size = 12}) > body.right() - x - 8)  // no room for the words
             state = fmt::format("{}:{}", editor_.buffer.caret().line + 1,
                                 editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
-        ui.text(body.right(), y + 18, state,
-                {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
+        if (const float room = body.right() - x - 8; room > 30)
+            ui.text(body.right(), y + 18, state,
+                    {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = room});
         follow(session, focus, *snapshot);
-        paint(ui, session, focus, *snapshot, {body.x, body.y + 28, body.w, body.h - 28});
+        const float top = y + 32;  // below the chips
+        paint(ui, session, focus, *snapshot, {body.x, top, body.w, body.bottom() - top});
         ui.pop_scope();
     }
 
@@ -268,25 +279,26 @@ class EditorView final : public View {
     }
 
     // Of a text with main(): whether it is a program or kernels alone; how launches are timed, and what is checked.
-    static void program_chips(Ui& ui, KernelDesk& desk, float& x, float y, float right) {
+    template <class Wrap>
+    static void program_chips(Ui& ui, KernelDesk& desk, float& x, float& y, const Wrap& wrap) {
         LaunchSettings& launch = desk.document().launch;
         if (!desk.document().is_program()) {
             if (!launch.kernels_alone) return;
-            if (ui.chip(x, y, "kernels alone", true)) launch.kernels_alone = false, desk.changed_kind();
+            if (wrap("kernels alone") && ui.chip(x, y, "kernels alone", true))
+                launch.kernels_alone = false, desk.changed_kind();
             return;
         }
-        const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) + 110 < right; };
         const std::string timed = launch.time == "first" ? "time first 3" : launch.time == "all" ? "time all" : "untimed";
-        if (fits(timed) && ui.chip(x, y, timed)) {
+        if (wrap(timed) && ui.chip(x, y, timed)) {
             launch.time = launch.time == "first" ? "all" : launch.time == "all" ? "none" : "first";
             desk.touch();
         }
         const bool checks = launch.racecheck && launch.initcheck;
-        if (fits("check all") && ui.chip(x, y, "check all", checks)) {
+        if (wrap("check all") && ui.chip(x, y, "check all", checks)) {
             launch.racecheck = launch.initcheck = launch.synccheck = !checks;
             desk.touch();
         }
-        if (fits("kernels alone") && ui.chip(x, y, "kernels alone")) launch.kernels_alone = true, desk.changed_kind();
+        if (wrap("kernels alone") && ui.chip(x, y, "kernels alone")) launch.kernels_alone = true, desk.changed_kind();
     }
 
     // Values are of the text that ran: once it is another one, they would stand beside the wrong lines.
@@ -350,6 +362,7 @@ class EditorView final : public View {
         if (wish == DeskWish::save && !desk.document().path.empty()) {
             if (const auto problem = desk.save(desk.document().path)) session.post(ask::Tell{*problem});
         } else if (wish == DeskWish::save || wish == DeskWish::save_as) {
+            desk.withdraw();
             panel_.show(FilePanel::Mode::save,
                         desk.document().path.empty() ? desk.document().shown_name() : desk.document().path);
         }

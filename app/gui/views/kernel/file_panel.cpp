@@ -85,7 +85,9 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
     if (!problem_.empty())
         y += ui.paragraph({body.x, y, body.w, 60}, problem_, {.size = 13, .color = ui.theme->wrong}, 19) + 4;
     else {
-        ui.text(body.x, y + 12, "Tab completes, Up and Down choose, Enter opens; or drop a file onto the window.",
+        ui.text(body.x, y + 12,
+                saving ? "Tab completes, Up and Down choose, Enter saves."
+                       : "Tab completes, Up and Down choose, Enter opens; or drop a file onto the window.",
                 {.size = 12, .color = ui.theme->quiet, .width = body.w});
         y += 22;
     }

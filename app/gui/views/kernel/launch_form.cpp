@@ -49,7 +49,8 @@ std::string launch_caption(const KernelDesk& desk, const Snapshot& snapshot) {
         const std::string with = desk.earlier_launch(snapshot);
         return fmt::format("It did not run: the pictures are of the run before{}.", with.empty() ? "" : ", " + with);
     }
-    if (!desk.entry(snapshot)) return "The form fills itself once the text compiles.";
+    if (!desk.entry(snapshot))
+        return desk.document().is_header() || desk.owner() > 0 ? "" : "The form fills itself once the text compiles.";
     if (!grid.ok() || !block.ok()) return "Grid and block are one to three numbers, as in 64 or 16,4.";
     const double blocks = static_cast<double>(grid.value().count()), threads = static_cast<double>(block.value().count());
     if (blocks * threads > 9e15) return "That is more threads than can be counted.";
@@ -71,6 +72,14 @@ class LaunchView final : public View {
                                           .right = entry ? entry->name : "",
                                           .badge = entry ? Provenance::derived : Provenance::none,
                                           .caption = sentence});
+        if (!entry && (desk.document().is_header() || desk.owner() > 0)) {
+            const size_t whole = desk.owner();
+            return ui.say_nothing_yet(
+                body,
+                whole > 0 ? "This file is a part of " + desk.documents()[whole].shown_name() + "."
+                          : std::string("A header has no launch of its own."),
+                whole > 0 ? "Run saves it and launches that one." : "Open a kernel of its folder that includes it.");
+        }
         if (!entry) {
             const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot);
             return ui.say_nothing_yet(

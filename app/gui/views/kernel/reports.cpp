@@ -1,9 +1,12 @@
 // Everything that was found wrong, one row a thing: the compiler's errors and warnings, a launch that was refused, the fault
 // that stopped the run, and the checkers' reports. A row leads to its line, and to its block, warp and lane in all pictures.
+#include "app/gui/views/kernel/reports.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "app/gui/desk/work_file.h"
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
 #include "app/gui/widgets/ui_state.h"
@@ -191,6 +194,15 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     return rows;
 }
 
+ReportCount count_of(const std::vector<Row>& rows, bool stale) {
+    ReportCount count;
+    for (const Row& row : rows) {
+        if (row.fine || row.second || row.stale != stale) continue;
+        ++(row.warning ? count.warnings : count.errors);
+    }
+    return count;
+}
+
 std::string checked_text(const LaunchSettings& s) {
     std::string text = "memcheck";
     if (s.synccheck) text += ", synccheck";
@@ -217,13 +229,15 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const s
                    ? "It ran to its end, and every value and gradient is a finite number."
                    : "Nothing to report yet.";
     if (rows.empty()) return caption_of_none(snapshot.own.result.get());
-    const auto warnings =
-        std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine && !r.second; });
-    const auto errors =
-        std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second && !r.fine; });
-    std::string text;
-    if (errors > 0) text = fmt::format("{} thing{} wrong", errors, errors == 1 ? "" : "s");
-    if (warnings > 0) text += fmt::format("{}{} warning{}", text.empty() ? "" : ", ", warnings, warnings == 1 ? "" : "s");
+    if (desk.document().is_program() && snapshot.program.run && snapshot.program.run->cancelled)
+        return "It did not run to its end: what would have been found is not known.";
+    const bool stale = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.stale; });
+    const auto [errors, warnings] = count_of(rows, stale);
+    std::string text = stale ? "Of the text before: " : "";
+    const size_t begin = text.size();
+    if (errors > 0) text += fmt::format("{} thing{} wrong", errors, errors == 1 ? "" : "s");
+    if (warnings > 0)
+        text += fmt::format("{}{} warning{}", text.size() == begin ? "" : ", ", warnings, warnings == 1 ? "" : "s");
     return text + ". A row leads to its place; F8 goes to the next one.";
 }
 
@@ -246,7 +260,9 @@ class ReportsView final : public View {
         if (picked_ >= static_cast<int>(rows.size())) picked_ = -1;
         if (rows.empty()) {
             ui.text(body.x, body.y + 12,
-                    ran ? "Nothing was found wrong."
+                    ran && !exercise_lesson(session.desk.document().path).empty()
+                        ? "No fault in this run; whether it solves the exercise is told by its check (F7)."
+                    : ran ? "Nothing was found wrong."
                     : session.desk.document().is_tape()
                         ? "What is wrong in a line, gradcheck's answer, hooks and the first NaN stand here."
                         : "Errors, faults and what the checkers find stand here.",
@@ -336,6 +352,10 @@ class ReportsView final : public View {
 };
 
 }  // namespace
+
+ReportCount count_reports(const Session& session, const Snapshot& snapshot) {
+    return count_of(rows_of(session, snapshot), false);
+}
 
 std::unique_ptr<View> make_reports_view() {
     return std::make_unique<ReportsView>();

@@ -73,7 +73,7 @@ class ResultsView final : public View {
         ui.clip({body.x - 8, body.y - 4, body.w + 12, body.h + 4});
         const Rect r{body.x, body.y, body.w - 4, body.h};
         float y = r.y - offset;
-        if (!guessed) y = numbers(ui, *result, r, y);
+        y = guessed ? ways_out(ui, session, r, y) : numbers(ui, *result, r, y);
         if (const auto measured = measured_beside(session, *result); measured && !guessed) {
             draw_measured(ui, r.x, y + 14, r.right(), *measured, result->run->result.time_us);
             y += 28;
@@ -124,6 +124,19 @@ class ResultsView final : public View {
     std::vector<Buffer> outputs_;
     uint64_t pictures_ = 0;
     float height_ = 0;
+
+    // Where the guess is locked, and how to do without: both stand where the figures are missed.
+    static float ways_out(Ui& ui, Session& session, const Rect& r, float y) {
+        ui.text(r.x, y + 16, "You chose to guess first, on the roofline.", {.size = 13, .width = r.w});
+        float x = r.x;
+        y += 26;
+        if (ui.button({x, y, ui.text_width("To the roofline", {.size = 14, .weight = 600}) + 28, 28}, "To the roofline",
+                      true))
+            session.workspace = Workspace::memory;
+        x += ui.text_width("To the roofline", {.size = 14, .weight = 600}) + 40;
+        if (ui.chip(x, y + 2, "show without") && session.roof.current() != nullptr) session.roof.current()->guessing = false;
+        return y + 40;
+    }
 
     static std::optional<device::MeasuredKernel> measured_beside(const Session& session, const KernelResult& result) {
         return result.timed ? measured_of(session, *result.run) : std::nullopt;

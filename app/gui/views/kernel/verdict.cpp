@@ -126,6 +126,16 @@ std::string caption_of(const model::Verdict& verdict) {
                : "Gains are derived from counters so far; simulate them to see what each cause alone costs.";
 }
 
+// What limits a launch of sizes that the app guessed may be the guess: said before the advice.
+std::string words_on_guess(const Session& session, const Snapshot& snapshot) {
+    const auto& own = snapshot.own.run;
+    if (session.desk.document().is_program() || !own || !own->run || own->run != snapshot.kernel.run) return {};
+    const std::string guessed = guessed_sizes(own->settings);
+    if (guessed.empty()) return {};
+    return fmt::format(
+        "This holds for sizes that are the app's guess: {}. Where yours are others, set them under Launch first.", guessed);
+}
+
 // "Begin with 1: alone, the others hardly help." Empty where there is no such first one.
 std::string begin_with(const std::vector<model::Finding>& findings) {
     if (findings.size() < 2 || findings[0].gain_unknown || findings[0].gain < 0.1) return {};
@@ -190,6 +200,8 @@ class VerdictView final : public View {
             y += ui.paragraph({body.x, y, body.w, 200}, launch + verdict.limit + (begin.empty() ? "" : " " + begin), heading,
                               22) +
                  8;
+            if (const std::string guess = words_on_guess(session, *snapshot); !guess.empty())
+                y += ui.paragraph({body.x, y, body.w, 200}, guess, {.size = 13, .color = ui.theme->ink2}, 19) + 8;
             y = strip(ui, *kernel.run, {body.x, y, body.w, 20}) + 10;
             y = wish_for_gains(ui, session, *snapshot, {body.x, y, body.w, 26});
             for (const model::Finding& finding : verdict.findings) {
@@ -218,6 +230,7 @@ class VerdictView final : public View {
         const model::Verdict& verdict = *snapshot->kernel.verdict;
         const std::string begin = begin_with(verdict.findings);
         text += "  " + verdict.limit + (begin.empty() ? "" : " " + begin) + "\n";
+        if (const std::string guess = words_on_guess(session, *snapshot); !guess.empty()) text += "  " + guess + "\n";
         for (const model::Finding& finding : verdict.findings)
             text += fmt::format("  {}: {}{} Saves {}; {}. {}\n", model::title_of(finding.rule),
                                 finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "", finding.sentence,

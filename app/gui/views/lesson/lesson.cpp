@@ -51,7 +51,13 @@ std::string truth_text(const lessons::Predict& predict, double truth) {
 bool missed(const LessonState& state, size_t step) {
     if (step >= state.predictions.size()) return false;
     const auto& given = state.predictions[step];
-    return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.locked && p.truth && !p.right; });
+    return std::any_of(given.begin(), given.end(),
+                       [](const auto& p) { return p.locked && p.truth && !p.right && !p.by_class; });
+}
+
+bool told_to_class(const LessonState& state, size_t step) {  // an answer of it is no answer of the learner's
+    const auto& given = state.predictions[step];
+    return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.by_class; });
 }
 
 // "2 points; told when you hand in"
@@ -160,7 +166,10 @@ class LessonView final : public View {
                 text += fmt::format("    {} {}\n", given && given->chosen == static_cast<int>(a) ? "(x)" : "( )",
                                     step.predicts[p].answers[a].text);
             if (given && given->locked && given->truth)
-                text += fmt::format("    {}: the run says {}\n", given->right ? "right" : "not so",
+                text += fmt::format("    {}: the run says {}\n",
+                                    given->by_class ? "told to a class"
+                                    : given->right  ? "right"
+                                                    : "not so",
                                     truth_text(step.predicts[p], *given->truth));
         }
         for (const auto& exercise : step.exercises)
@@ -342,23 +351,26 @@ class LessonView final : public View {
     float draw_predict(Ui& ui, Session& session, const lessons::Predict& predict, LessonState::Prediction& given,
                        size_t index, float x, float w, float y) {
         const Theme& theme = *ui.theme;
-        const bool waiting = given.locked && !given.truth;
+        const bool waiting = given.locked && !given.truth, by_class = given.by_class && !waiting;
         ui.text(x, y + 25, "PREDICT", {.size = 12, .color = theme.accent, .weight = 700});
         ui.text(x + w, y + 25,
                 session.lesson.holds_back() ? ""
                 : !given.locked             ? "then run it"
                 : waiting                   ? "working it out"
+                : by_class                  ? "told to a class"
                 : given.right               ? "right"
                                             : "not so",
                 {.size = 13,
-                 .color = !given.locked || waiting ? theme.quiet
-                          : given.right            ? theme.right
-                                                   : theme.wrong,
+                 .color = !given.locked || waiting || by_class ? theme.quiet
+                          : given.right                        ? theme.right
+                                                               : theme.wrong,
                  .align = Align::right,
                  .weight = given.locked ? 600 : 400});
         y += 32 + ui.paragraph({x, y + 34, w, 400}, predict.question, {.size = 16, .weight = 600}, 22) + 12;
         for (const size_t a : lessons::shown_order(*session.lesson.lesson, predict, session.learn.learner)) {
-            y = draw_answer(ui, predict.answers[a], given, static_cast<int>(a), x, w, y) + (tight_ ? 6 : 8);
+            const bool told = given.locked && given.truth && !session.lesson.holds_back();
+            const int right = told ? lessons::right_answer(predict, *given.truth) : -1;
+            y = draw_answer(ui, predict.answers[a], given, static_cast<int>(a), right, x, w, y) + (tight_ ? 6 : 8);
         }
         if (waiting) {
             ui.text(x, y + 18, "The engine works out the answer ...", {.size = 14, .color = theme.ink2});
@@ -369,7 +381,12 @@ class LessonView final : public View {
             ui.text(x, y + 18, exam_words(predict.points), {.size = 13, .color = theme.quiet, .width = w});
             return y + 34;
         }
-        if (given.locked) return draw_truth(ui, predict, given, x, w, y);
+        if (given.locked) {
+            y = draw_truth(ui, predict, given, x, w, y);
+            if (!given.by_class) return y;
+            if (ui.button({x, y, 190, 32}, "Answer it yourself", false)) sketch_again(given);
+            return y + 44;
+        }
         if (predict.sure) y = draw_confidence(ui, given, x, w, y);
         if (ui.button({x, y, 152, 32}, "Lock answer", true, given.chosen >= 0)) {
             given.locked = true;
@@ -397,7 +414,8 @@ class LessonView final : public View {
     static float draw_truth(Ui& ui, const lessons::Predict& predict, const LessonState::Prediction& given, float x, float w,
                             float y) {
         const Theme& theme = *ui.theme;
-        const std::string sure = predict.sure ? fmt::format("you were {} % sure", given.confidence) : std::string();
+        const std::string sure =
+            predict.sure && !given.by_class ? fmt::format("you were {} % sure", given.confidence) : std::string();
         const std::string says = fmt::format("The run says {}.", truth_text(predict, *given.truth));
         const TextStyle bold{.size = 14, .weight = 600};
         // Beside each other where both fit, else below each other: an answer is never cut.
@@ -424,22 +442,28 @@ class LessonView final : public View {
         return y + 10;
     }
 
-    // A card with a radio mark; returns its bottom.
-    float draw_answer(Ui& ui, const lessons::Answer& answer, LessonState::Prediction& given, int index, float x, float w,
-                      float y) const {
+    // A card with a radio mark, once the run has answered with a tick or a cross; returns its bottom.
+    float draw_answer(Ui& ui, const lessons::Answer& answer, LessonState::Prediction& given, int index, int right, float x,
+                      float w, float y) const {
         const Theme& theme = *ui.theme;
-        const bool on = given.chosen == index;
+        const bool on = given.chosen == index, is_right = right == index, is_wrong = right >= 0 && on && !is_right;
+        const Color tone = is_right ? theme.right : is_wrong ? theme.wrong : on ? theme.accent : theme.line;
         const TextStyle name{.size = 14, .weight = 600}, detail{.size = 13, .color = theme.ink2};
         const std::string said = readable_number(answer.text);
         const float name_h = ui.paragraph({0, 0, w - 52, 400}, said, name, 20, false);
         const float detail_h =
             answer.detail.empty() ? 0 : ui.paragraph({0, 0, w - 52, 400}, answer.detail, detail, 18, false);
         const Rect box{x, y, w, std::max(tight_ ? 36.0f : 40.0f, name_h + detail_h + (tight_ ? 12 : 16))};
-        ui.rect(box, on ? theme.selected : theme.panel, 4);
-        ui.frame(box, on ? theme.accent : theme.line, on ? 1.5f : 1.0f, 4);
+        ui.rect(box, on && !is_wrong ? theme.selected : theme.panel, 4);
+        ui.frame(box, tone, on || is_right ? 1.5f : 1.0f, 4);
         const Point mark{x + 20, y + box.h / 2};
-        ui.ring(mark, 7, on ? theme.accent : theme.ink3, 1.5f);
-        if (on) ui.circle(mark, 3.5f, theme.accent);
+        if (is_right || is_wrong) {
+            ui.icon(mark.x, mark.y + 5, is_right ? Icon::check : Icon::close,
+                    {.size = 14, .color = tone, .align = Align::center});
+        } else {
+            ui.ring(mark, 7, on ? theme.accent : theme.ink3, 1.5f);
+            if (on) ui.circle(mark, 3.5f, theme.accent);
+        }
         const float top = y + (box.h - name_h - detail_h) / 2;
         ui.paragraph({x + 40, top, w - 52, name_h}, said, name, 20);
         if (detail_h > 0) ui.paragraph({x + 40, top + name_h, w - 52, detail_h}, answer.detail, detail, 18);
@@ -604,9 +628,10 @@ class LessonView final : public View {
         if (state.done.size() <= at) state.done.resize(state.lesson->steps.size());
         const auto& given = state.predictions[at];
         if (plain)
-            state.done[at] = !exam || std::all_of(given.begin(), given.end(), [](const auto& p) {
-                return p.chosen >= 0 || (p.board && lessons::complete(*p.board, p.sketch));
-            });
+            state.done[at] =
+                !exam ? last || !told_to_class(state, at) : std::all_of(given.begin(), given.end(), [](const auto& p) {
+                    return p.chosen >= 0 || (p.board && lessons::complete(*p.board, p.sketch));
+                });
         if (last && exam) {  // with tasks that are open it is asked for twice
             const ExamResult result = exam_result(state);
             if (result.answered < result.tasks && !std::exchange(asked_to_hand_in_, true)) return;

@@ -368,7 +368,8 @@ class MachineView final : public View {
             needed += w, ++shown;
         }
         if (x + typed + 20 > room) return;
-        const bool tells = !told_.empty() && told_at_ == frame.clock && ui.now < told_until_ && !frame.session.playing;
+        const bool plays = frame.session.playing;  // what was typed is answered then too
+        const bool tells = !told_.empty() && ui.now < told_until_ && (plays ? told_of_cycle_ : told_at_ == frame.clock);
         if (tells) {  // for a moment in the place of the jumps
             const float end = room - typed - 20;
             const std::string_view said = ui.text_width(told_, {.size = 13}) <= end - x - 8 ? told_ : told_short_;

@@ -41,7 +41,7 @@ std::string schedule_facts(const scene::ScheduleShown& shown) {
     if (!shown.refusal.empty()) return shown.title + ": " + shown.refusal;
     const parallel::ScheduleRun& run = shown.run;
     return fmt::format("{}: {} {}, ideal {}, idle {} a rank, bubble {:.1f} % of total, {:.1f} % over ideal, {}{}",
-                       shown.title, amount(run.total), run.unit, amount(run.ideal), amount(mean_idle(run)),
+                       shown.title, amount(run.total), run.shown_unit(), amount(run.ideal), amount(mean_idle(run)),
                        100 * run.bubble_of_total(), 100 * run.bubble_over_ideal(), peaks_text(run),
                        shown.move_refusal.empty() ? std::string() : "; " + shown.move_refusal);
 }
@@ -73,19 +73,19 @@ std::string pipeline_caption(const scene::ClusterScene& scene) {
     if (ran.size() == 1) {
         const parallel::ScheduleRun& run = ran.front()->run;
         text = fmt::format("{}: every rank idles {} of {} {}; it keeps {}.", ran.front()->title, amount(mean_idle(run)),
-                           amount(run.total), run.unit, peaks_text(run));
+                           amount(run.total), run.shown_unit(), peaks_text(run));
     } else {
         const parallel::ScheduleRun &a = ran[0]->run, &b = ran[1]->run;
         const double idle_a = mean_idle(a), idle_b = mean_idle(b), keep_a = most_alive(a), keep_b = most_alive(b);
         const int work_a = a.schedule.microbatches, work_b = b.schedule.microbatches;
         if (work_a != work_b && work_a > 0 && work_b > 0)  // unequal work: by the micro-batch
-            text = fmt::format("{} takes {} {} a micro-batch, {} {}", ran[1]->title, amount(b.total / work_b), b.unit,
-                               ran[0]->title, amount(a.total / work_a));
+            text = fmt::format("{} takes {} {} a micro-batch, {} {}", ran[1]->title, amount(b.total / work_b),
+                               b.shown_unit(), ran[0]->title, amount(a.total / work_a));
         else if (std::abs(a.bubble_of_total() - b.bubble_of_total()) < 1e-6)
             text = fmt::format("{} and {} have the same bubble, {:.1f} % of the total", ran[0]->title, ran[1]->title,
                                100 * a.bubble_of_total());
         else
-            text = fmt::format("{} idles {} {} a rank, {} {}", ran[1]->title, amount(idle_b), b.unit, ran[0]->title,
+            text = fmt::format("{} idles {} {} a rank, {} {}", ran[1]->title, amount(idle_b), b.shown_unit(), ran[0]->title,
                                amount(idle_a));
         if (std::abs(keep_a - keep_b) < 1e-9)
             text += fmt::format("; both keep {} micro-batches' activations at most.", amount(keep_a));
@@ -107,7 +107,7 @@ Why explain_idle(const scene::ScheduleShown& shown, int block, int rank, size_t 
     const parallel::IdleRun* span = &run.idle[static_cast<size_t>(rank)][idle];
     why.path.emplace_back(span->end, rank);
     const double until = span->end;
-    why.text = fmt::format("{} {} {}, {} {}", row, rank, span->reason, amount(span->end - span->begin), run.unit);
+    why.text = fmt::format("{} {} {}, {} {}", row, rank, span->reason, amount(span->end - span->begin), run.shown_unit());
     // From rank to rank: whoever is waited for works, or waits itself.
     int at = rank;
     for (size_t hops = 0; hops < run.actions.size(); ++hops) {

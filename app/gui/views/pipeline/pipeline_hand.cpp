@@ -158,11 +158,11 @@ void draw_action_tip(Ui& ui, const PipelinePlaces& p) {
                 ran.action.kind == parallel::ActionKind::backward ? "backward in one piece" : long_name(ran.action.kind),
                 ran.action.microbatch + 1, ran.action.stage,
                 ran.action.version > 0 ? fmt::format(", weights of version {}", ran.action.version) : std::string(),
-                amount(ran.begin), amount(ran.end), run.unit));
+                amount(ran.begin), amount(ran.end), run.shown_unit()));
     for (const parallel::IdleRun& idle : run.idle[rank])
         if (idle.begin <= spot.time && idle.end > spot.time)
             return ui.tooltip(fmt::format("idle, {} to {} {}: {}\nclick: who is it waiting for?", amount(idle.begin),
-                                          amount(idle.end), run.unit, idle.reason));
+                                          amount(idle.end), run.shown_unit(), idle.reason));
 }
 
 }  // namespace lockstep::gui

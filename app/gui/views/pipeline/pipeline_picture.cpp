@@ -357,7 +357,7 @@ void draw_block_facts(Ui& ui, const PipelinePlaces& p, const PipelineBlock& bloc
     const auto fact = [&](const std::string& words, const TextStyle& style) {
         if (x + ui.text_width(words, style) <= right) x = ui.text(x, base, words, style) + 20;
     };
-    fact(fmt::format("{} {}", amount(run.total), run.unit), {.size = 16, .weight = 700});
+    fact(fmt::format("{} {}", amount(run.total), run.shown_unit()), {.size = 16, .weight = 700});
     if (std::abs(run.cost - run.total) > 1e-6 * run.total)
         fact(fmt::format("{} where more follow", amount(run.cost)), {.size = 14, .color = theme.ink2});
     const std::string bubble = fmt::format("bubble {:.1f} % of total, {:.1f} % over ideal", 100 * run.bubble_of_total(),
@@ -488,7 +488,7 @@ void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const scene::ClusterSce
     std::vector<double> ends;
     for (const PipelineBlock& block : p.blocks)
         if (block.shown->refusal.empty()) {
-            unit = block.shown->run.unit;
+            unit = block.shown->run.shown_unit();
             ends.push_back(block.shown->run.total);
         }
     if (ends.empty() || schedule_end(scene) <= 0) return;
@@ -520,7 +520,7 @@ void draw_saving(Ui& ui, const PipelinePlaces& p) {
     if (longer - shorter < longer * 1e-6) return;
     const PipelineBlock& block = p.blocks[a < b ? 0 : 1];
     const float from = p.x(shorter) + 10, to = std::min(p.x(longer), p.plot.right());
-    const std::string words = fmt::format("{} {} sooner", amount(longer - shorter), block.shown->run.unit);
+    const std::string words = fmt::format("{} {} sooner", amount(longer - shorter), block.shown->run.shown_unit());
     const float width = ui.text_width(words, {.size = 16, .weight = 700});
     if (to - from < width + 8 || block.rows.h < 60 || p.x(shorter) < p.plot.x) return;
     const float y = block.rows.y + block.rows.h / 2, middle = (from + to) / 2;

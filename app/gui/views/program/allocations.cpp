@@ -44,6 +44,12 @@ std::string words_of(const AllocationRow& row) {
                                       : fmt::format(", {} never freed", with_commas(static_cast<int64_t>(row.leaked))));
 }
 
+std::string why_no_memory(const ProgramBoard& board) {
+    if (!board.run || board.run->running) return "The program has not run yet.";
+    const std::string why = board.run->unreported();
+    return why.empty() ? "The program allocated nothing." : why;
+}
+
 class AllocationsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -54,9 +60,7 @@ class AllocationsView final : public View {
                                           .right = right,
                                           .badge = board.allocations.empty() ? Provenance::none : Provenance::executed,
                                           .caption = sentence});
-        if (board.allocations.empty())
-            return ui.say_nothing_yet(
-                body, board.run && !board.run->running ? "The program allocated nothing." : "The program has not run yet.");
+        if (board.allocations.empty()) return ui.say_nothing_yet(body, why_no_memory(board));
         ui.push_scope("allocations");
         const AllocationRow* const leak = largest_leak(board);
         const float card = leak && body.h > 150 ? 52.f : 0.f;
@@ -72,7 +76,7 @@ class AllocationsView final : public View {
         for (const AllocationRow& row : board.rows)
             text += fmt::format("  {}{}: {}{}\n", row.name, row.kind == "device" ? "" : " (" + row.kind + ")", words_of(row),
                                 row.line > 0 ? fmt::format(", allocated in line {}", row.line) : "");
-        return text + "  " + (board.allocations.empty() ? "The program allocated nothing." : caption(board)) + "\n";
+        return text + "  " + (board.allocations.empty() ? why_no_memory(board) : caption(board)) + "\n";
     }
 
   private:

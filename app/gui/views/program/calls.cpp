@@ -89,8 +89,9 @@ std::string facts_of(const ProgramBoard& board, const ProgramBar& bar) {
                        where(copy.site));
 }
 
-std::string_view why_empty(const ProgramBoard& board) {
+std::string why_empty(const ProgramBoard& board) {
     if (!board.run) return "The program has not run yet.";
+    if (const std::string why = board.run->unreported(); !why.empty()) return why;
     return board.run->running ? "The program runs." : "The program made no call of CUDA's runtime.";
 }
 

@@ -98,6 +98,7 @@ class LaunchesView final : public View {
     static std::string nothing(const ProgramBoard& board, const Snapshot& snapshot) {
         if (!board.run) return snapshot.busy.empty() ? "The program has not run yet." : snapshot.busy;
         if (board.run->running) return "The program runs.";
+        if (const std::string why = board.run->unreported(); !why.empty()) return why;
         if (board.run->reported && !board.run->report.errors.empty())
             return "No kernel has run: calls or launches were refused, as the reports say.";
         return board.run->reported ? "The program launched no kernel." : "The program made no call of CUDA's runtime.";

@@ -297,6 +297,18 @@ std::vector<ProgramFinding> findings_of(const ProgramRun& run) {
     std::vector<ProgramFinding> all;
     const auto own = [&](const std::string& file, int line) { return run.is_own_line(file) ? line : 0; };
     const runtime::Report& report = run.report;
+    // What ended it comes first: the rest may follow from that.
+    if (run.cancelled)
+        all.push_back({run.ended.starts_with("cancelled") ? "cancelled" : "given up",
+                       run.ended + (run.reported ? "" : "; what it did with the GPU is not known: it reports at its end"), 0,
+                       true});
+    const std::string_view crash_note = "the host followed a pointer";
+    if (run.crashed()) {
+        std::string why = run.ended;
+        for (const std::string& note : report.notes)
+            if (note.starts_with(crash_note)) why += ": " + note;
+        all.push_back({"crash", why});
+    }
     for (const simt::Fault& fault : report.faults)
         all.push_back(
             {fault.kind,
@@ -311,12 +323,19 @@ std::vector<ProgramFinding> findings_of(const ProgramRun& run) {
     for (const std::string& race : report.races) all.push_back({"race", race});
     for (const auto& [leak, count, bytes] : runtime::leaks_by_line(report))
         all.push_back({"leak",
-                       count > 1 ? fmt::format("{}, {} allocations of {} together, are never freed", leak.name,
-                                               with_commas(static_cast<int64_t>(count)), size_text(bytes))
-                                 : fmt::format("{}, {}, is never freed", leak.name, size_text(bytes)),
+                       (count > 1 ? fmt::format("{}, {} allocations of {} together, are never freed", leak.name,
+                                                with_commas(static_cast<int64_t>(count)), size_text(bytes))
+                                  : fmt::format("{}, {}, is never freed", leak.name, size_text(bytes))) +
+                           (run.crashed() ? ": the crash came before" : ""),
                        own(leak.site.file, leak.site.line), true});
-    for (const std::string& note : report.notes) all.push_back({"note", note, 0, true});
-    if (!run.running && !run.cancelled && run.status != 0) all.push_back({"exit", run.ended, 0, true});
+    for (const std::string& note : report.notes)
+        if (!run.crashed() || !note.starts_with(crash_note)) all.push_back({"note", note, 0, true});
+    if (!run.running && !run.cancelled && !run.crashed() && run.status != 0) all.push_back({"exit", run.ended, 0, true});
+    // What was compiled is a copy of the text: the learner's file is named.
+    const std::string copy = run.source.string();
+    for (ProgramFinding& finding : all)
+        for (size_t at = 0; !copy.empty() && (at = finding.message.find(copy, at)) != std::string::npos;)
+            finding.message.replace(at, copy.size(), run.name), at += run.name.size();
     return all;
 }
 

@@ -102,7 +102,11 @@ float draw_answered(Ui& ui, Session& session, const lessons::Predict& predict, L
         ui.text(x, y + 32, says,
                 {.size = large ? 32.0f : 20.0f, .color = given.right ? theme.right : theme.ink, .weight = 700, .width = w});
     if (large) {
-        const std::string unit = order ? "" : board.axis.unit;
+        std::string unit = order ? "" : board.axis.unit;
+        if (says == "1" && unit.ends_with("sses"))  // passes, accesses
+            unit.resize(unit.size() - 2);
+        else if (says == "1" && unit.ends_with("s"))
+            unit.pop_back();
         ui.text(end + 14, y + 18, unit.empty() || unit.size() > 16 ? std::string("the run says") : unit + ", the run says",
                 {.size = 14, .weight = 600, .width = x + w - end - 14});
         if (!given.by_class)
@@ -136,7 +140,7 @@ float draw_sketch_card(Ui& ui, Session& session, const lessons::Predict& predict
     const Theme& theme = *ui.theme;
     const bool waiting = given.locked && !given.told, told = given.locked && given.told && given.board;
     std::string title = "SKETCH";
-    if (told) title = given.right ? "RIGHT" : "NOT YET";
+    if (told) title = given.by_class ? "TOLD TO A CLASS" : given.right ? "RIGHT" : "NOT YET";
     if (told && !given.right && !given.by_class && (predict.type == "sectors" || predict.type == "lanes")) {
         const auto& said = given.score.verdicts;
         const auto count = [&](Verdict one) { return std::count(said.begin(), said.end(), one); };
@@ -146,9 +150,9 @@ float draw_sketch_card(Ui& ui, Session& session, const lessons::Predict& predict
     }
     ui.text(x, y + 25, title,
             {.size = 12,
-             .color = !told         ? theme.accent
-                      : given.right ? theme.right
-                                    : theme.wrong,
+             .color = !told || given.by_class ? theme.accent
+                      : given.right           ? theme.right
+                                              : theme.wrong,
              .weight = 700});
     ui.text(x + w, y + 25,
             told && predict.sure && !given.by_class ? fmt::format("you were {} % sure", given.confidence)

@@ -144,9 +144,16 @@ class BatchView final : public View {
                 ++wrong;
                 first = i;
             }
-        caption_ = wrong == 0 ? fmt::format("All {} images are read right at step {}.", step.labels.size(), step.step)
-                              : fmt::format("{} of {} images are wrong at step {}; here a {} is read as {}.", wrong,
-                                            step.labels.size(), step.step, step.labels[first], step.predictions[first]);
+        const size_t images = step.labels.size();
+        if (wrong == 0)
+            caption_ = images == 1 ? fmt::format("The one image is read right at step {}.", step.step)
+                                   : fmt::format("All {} images are read right at step {}.", images, step.step);
+        else if (images == 1)
+            caption_ = fmt::format("The one image is wrong at step {}: a {} is read as {}.", step.step, step.labels[first],
+                                   step.predictions[first]);
+        else
+            caption_ = fmt::format("{} of {} images are wrong at step {}; here a {} is read as {}.", wrong, images,
+                                   step.step, step.labels[first], step.predictions[first]);
         if (!parameter) return;
         histogram_ = histogram_of(*parameter->gradient, 60);
         const double zeros =

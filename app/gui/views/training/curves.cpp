@@ -53,15 +53,11 @@ class CurvesView final : public View {
         float x = body.x;
         const bool room = body.h > 170;
         if (room) {
-            log_ = ui.segmented(x, body.y, {"log", "linear"}, log_ ? 0 : 1) == 0;
-            float legend_x = body.right();
-            for (size_t i = curves.size(); i-- > 0;) {
-                const std::string name = curves[i].name + (curves[i].kept_back ? ": ?" : "");
-                const float width = ui.text_width(name, {.size = 13}) + 48;
-                if (legend_x - width < x + 8) break;
-                legend_x -= width;
-                ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, name);
-            }
+            const bool positive = range_of(curves).low > 0;
+            const bool log = ui.segmented(x, body.y, {"log", "linear"}, log_ && positive ? 0 : 1) == 0;
+            if (positive) log_ = log;
+            if (!positive) x = ui.text(x + 4, body.y + 18, no_log, {.size = 12, .color = ui.theme->quiet});
+            legend(ui, curves, x + 8, body.right(), body.y + 18);
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20;
         const bool low = body.h < 230;  // the plots need the room more than their titles
@@ -146,6 +142,7 @@ class CurvesView final : public View {
         return fmt::format("All runs have ended; how {} {} on waits for your answer.", all,
                            names.size() == 1 ? "goes" : "go");
     }
+    static constexpr std::string_view no_log = "no log of a loss of 0 or less";
     float title_ = 14;                 // of a plot: its baseline above it
     bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
 
@@ -189,7 +186,7 @@ class CurvesView final : public View {
             ui.rect({track.x, y, track.w, track.h}, theme.grid);
             if (std::isfinite(value))
                 ui.rect({track.x, y, track.w * static_cast<float>(std::clamp(value / most, 0.0, 1.0)), track.h},
-                        color(i, theme));
+                        color(curves, i, theme));
             ui.text(r.right(), y + 12, number_text(*known, value, false),
                     {.size = 13, .align = Align::right, .weight = 600});
         }
@@ -279,9 +276,29 @@ class CurvesView final : public View {
         }
         return best;
     }
-    static Color color(size_t run, const Theme& theme) {
+    static Color color(const std::vector<Curve>& curves, size_t run, const Theme& theme) {
         constexpr Color others[] = {data::orange, data::purple, data::green};
-        return run == 0 ? theme.ink : others[(run - 1) % 3];
+        const int own = curves[run].colour;
+        return run == 0 ? theme.ink : others[(own >= 0 ? static_cast<size_t>(own) : run - 1) % 3];
+    }
+    // The current run first, the others as far as there is room; of those without, how many they are.
+    static void legend(Ui& ui, const std::vector<Curve>& curves, float left, float right, float baseline) {
+        const auto name = [](const Curve& curve) { return curve.name + (curve.kept_back ? ": ?" : ""); };
+        const auto width = [&](const Curve& curve) { return ui.text_width(name(curve), {.size = 13}) + 48; };
+        constexpr float more = 64;  // "3 more"
+        float all = 0;
+        size_t shown = 0;
+        for (; shown < curves.size(); ++shown) {
+            const float rest = shown + 1 < curves.size() ? more : 0;
+            if (shown > 0 && left + all + width(curves[shown]) + rest > right) break;
+            all += width(curves[shown]);
+        }
+        float x = std::max(left, right - all - (shown < curves.size() ? more : 0));
+        for (size_t i = 0; i < shown; ++i)
+            x = ui.legend_line(x, baseline, color(curves, i, *ui.theme), i > 0, name(curves[i]));
+        if (shown < curves.size())
+            ui.text(right, baseline, fmt::format("{} more", curves.size() - shown),
+                    {.size = 12, .color = ui.theme->quiet, .align = Align::right});
     }
     static int64_t step_shown(const Curve& curve, const Focus& focus) {
         const auto last = static_cast<int64_t>(curve.loss.size()) - 1;
@@ -368,6 +385,13 @@ class CurvesView final : public View {
         }
     };
 
+    static Range range_of(const std::vector<Curve>& curves) {  // of their losses
+        Range range;
+        for (const Curve& curve : curves)
+            for (const double value : curve.loss) range.hold(value);
+        return range;
+    }
+
     // Of a measure of its own: from 0, or from near the least where all lie close together.
     static void scale_measure(Plot& plot) {
         Range range;
@@ -414,11 +438,9 @@ class CurvesView final : public View {
     Plot scaled(const Snapshot& snapshot, const Focus& focus, const Rect& r, bool loss) const {
         Plot plot{snapshot, r, loss};
         int64_t steps = 1;
-        Range range;
-        for (const Curve& curve : snapshot.training.curves) {
+        const Range range = range_of(snapshot.training.curves);
+        for (const Curve& curve : snapshot.training.curves)
             steps = std::max<int64_t>(steps, curve.kept_back ? curve.total_steps : static_cast<int64_t>(curve.loss.size()));
-            for (const double value : curve.loss) range.hold(value);
-        }
         plot.few = steps <= 10;
         const bool grows = std::any_of(snapshot.training.curves.begin(), snapshot.training.curves.end(),
                                        [](const Curve& curve) { return curve.running; });
@@ -490,7 +512,7 @@ class CurvesView final : public View {
 
     static void draw_curve(Ui& ui, const Plot& plot, size_t run) {
         const Curve& curve = plot.snapshot.training.curves[run];
-        const Color ink = color(run, *ui.theme);
+        const Color ink = color(plot.snapshot.training.curves, run, *ui.theme);
         std::vector<Point> points;
         if (plot.loss) {
             const size_t stride = std::max<size_t>(1, curve.loss.size() / 300);  // a point a pixel at most
@@ -520,10 +542,11 @@ class CurvesView final : public View {
         for (size_t i = 1; i < plot.snapshot.training.curves.size(); ++i) {
             const double other = value_at(plot.snapshot.training.curves[i], plot.shown, plot.loss);
             if (!std::isfinite(other)) continue;
-            ui.circle({cursor, plot.y.at(other)}, 3.5f, color(i, theme));
+            const Color ink = color(plot.snapshot.training.curves, i, theme);
+            ui.circle({cursor, plot.y.at(other)}, 3.5f, ink);
             const std::string text = number_text(plot.first(), other, plot.loss);
             if (left - 10 - ui.text_width(text, {.size = 12}) - 90 < r.x + r.w * 0.4f) continue;
-            left = ui.text(left - 10, r.y - title_, text, {.size = 12, .color = color(i, theme), .align = Align::right});
+            left = ui.text(left - 10, r.y - title_, text, {.size = 12, .color = ink, .align = Align::right});
         }
         const int64_t step = plot.loss ? plot.shown : accuracy_at(plot.first(), plot.shown)->step;
         ui.text(left - 10, r.y - title_, fmt::format("at step {}", step),

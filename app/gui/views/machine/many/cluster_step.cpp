@@ -243,7 +243,7 @@ void fill_units(ClusterStep& step, const scene::ClusterScene& scene) {
     step.stages = static_cast<int>(found->run.actions.size());
     step.node_gpus = std::min(8, step.gpus());
     step.chunks = found->run.schedule.chunks;
-    step.unit = found->run.unit.empty() ? "units" : found->run.unit;
+    step.unit = found->run.shown_unit().empty() ? "units" : found->run.shown_unit();
     step.unit_us = 0;
     step.title =
         fmt::format("{}: {} stages × {} micro-batches", found->title, step.stages, found->run.schedule.microbatches);
