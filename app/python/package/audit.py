@@ -28,7 +28,8 @@ def wrong_with(name: str, said: str) -> str:
 
 
 def main() -> int:
-    show = subprocess.run([sys.executable, "-m", "auditwheel", "show", sys.argv[1]], capture_output=True, text=True)
+    # -v: else it says nothing of libraries where the symbols alone keep the wheel from the oldest tag.
+    show = subprocess.run([sys.executable, "-m", "auditwheel", "-v", "show", sys.argv[1]], capture_output=True, text=True)
     print(show.stdout.strip())
     if wrong := show.stderr if show.returncode else wrong_with(sys.argv[1], show.stdout):
         print(wrong, file=sys.stderr)
