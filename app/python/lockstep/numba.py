@@ -1,4 +1,5 @@
-"""Numba's CUDA kernels on the modelled GPU: no GPU and no driver are needed, but Numba's own compiler (libNVVM).
+"""Numba's CUDA kernels on the modelled GPU: no GPU and no driver are needed, but Numba's own compiler, libNVVM, which
+`pip install "numba-cuda[cu12]"` (or lockstep[numba]) brings.
 
     from numba import cuda
     import lockstep.numba
@@ -24,12 +25,17 @@ from ._python_source import text_of, with_file
 from ._result import Result
 
 
+BRINGS = 'pip install "numba-cuda[cu12]" brings it'
+
+
 def _numba():
     try:
         import numba
         import numba.cuda
     except ImportError:
-        raise MissingError("lockstep.numba needs the package numba: pip install numba") from None
+        raise MissingError(f"lockstep.numba needs Numba and its compiler: {BRINGS}") from None
+    except Exception as problem:  # of numba-cuda, where a library of CUDA is nowhere
+        raise MissingError(f"Numba misses a library: {BRINGS} ({str(problem).splitlines()[0]})") from None
     return numba
 
 
@@ -65,8 +71,8 @@ class NumbaKernel:
                                                 fastmath=bool(self._options.get("fastmath", False)))
             except Exception as problem:  # of many kinds; what it says is what helps
                 if "NVVM" in str(problem) or "libnvvm" in str(problem).lower() or "libdevice" in str(problem).lower():
-                    raise MissingError("Numba finds no libNVVM to compile with: it comes with a CUDA toolkit; CUDA_HOME says where that is "
-                                       f"({str(problem).splitlines()[0]})") from None
+                    raise MissingError(f"Numba finds no libNVVM to compile with: {BRINGS}; a CUDA toolkit has it too, CUDA_HOME says where "
+                                       f"that is ({str(problem).splitlines()[0]})") from None
                 raise CompileError(f"Numba refuses {self.name}: {problem}", message=str(problem)) from None
             text, file = text_of(self.function)
             self._compiled[key] = Kernel(with_file(ptx, self.function, file), file=file + ".ptx", source_text=text, names=names)

@@ -28,7 +28,7 @@ Provides-Extra: notebook
 Requires-Dist: jupyterlab; extra == "notebook"
 Requires-Dist: pandas; extra == "notebook"
 Provides-Extra: numba
-Requires-Dist: numba; extra == "numba"
+Requires-Dist: numba-cuda[cu12]; extra == "numba"
 Provides-Extra: triton
 Requires-Dist: triton; extra == "triton"
 Classifier: Programming Language :: Python :: 3
