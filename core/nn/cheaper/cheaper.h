@@ -62,7 +62,7 @@ struct Comparison {
     std::string method, model, data;
     std::string measure;  // "accuracy", "nats a character"
     bool lower_is_better = false;
-    std::string moves;  // what `moved` and `operations` are of: "a forward pass", "a training step"
+    std::string moves;  // what `moved` and `operations` are of: "an example forward", "an example trained"
     std::vector<CheaperRow> rows;
 };
 

@@ -17,7 +17,7 @@ using tensor::Variable;
 
 Comparison compare_precision(const CheaperRun& run, std::span<const DType> types) {
     Comparison comparison = comparison_of("mixed precision", run);
-    comparison.moves = "a training step";
+    comparison.moves = "an example trained";
     std::vector<DType> all = {DType::f32};
     for (const DType type : types)
         if (type != DType::f32) all.push_back(type);

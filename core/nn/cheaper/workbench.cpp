@@ -197,7 +197,7 @@ Comparison comparison_of(const std::string& method, const CheaperRun& run) {
             .data = run.data.empty() ? std::string(row.data) : run.data,
             .measure = text ? "nats a character" : "accuracy",
             .lower_is_better = text,
-            .moves = "a forward pass",
+            .moves = "an example forward",
             .rows = {}};
 }
 

@@ -108,6 +108,23 @@ TEST_CASE("a number can be typed by mouse at any size: the last chip of the pad 
     }
 }
 
+TEST_CASE("a number below zero can be written: the sign is turned by its chip and by its key") {
+    Steps desk("BX", 4);
+    desk.size(1280, 720, 1);
+    desk.frames(3);
+    const auto put = [&] { return sketch_of(desk.session.lesson)->sketch.values.front(); };
+    for (const char* sign : {"9", "-", "9"}) {
+        INFO(sign);
+        REQUIRE(desk.click_on(sign));
+    }
+    CHECK(put() == -99);
+    REQUIRE(desk.click_on("-"));
+    CHECK(put() == 99);
+    for (int i = 0; i < 2; ++i) REQUIRE(desk.click_on("take back"));
+    REQUIRE(desk.click_on("-"));
+    CHECK_FALSE(std::isfinite(put()));
+}
+
 TEST_CASE("lanes have their numbers at any size, before the answer and after it") {
     Steps desk("A06", 5);
     const auto numbered = [&](float width, float height, float scale) {

@@ -208,11 +208,34 @@ bool bar_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const K
 
 // A number.
 
+constexpr size_t most_typed = 12;
+
+double typed_number(const std::string& typed) {
+    const bool none = typed.find_first_of("0123456789") == std::string::npos;
+    return none ? lessons::nothing_put : std::atof(typed.c_str());
+}
+// A digit or a point behind what is there; a minus turns its sign. '\b' takes the last one back.
+void type_sign(Sketch& pencil, SketchHand& hand, char sign) {
+    std::string& typed = hand.typed;
+    const bool negative = typed.starts_with('-');
+    if (sign == '\b') {
+        if (!typed.empty()) typed.pop_back();
+    } else if (sign == '-') {
+        if (negative)
+            typed.erase(0, 1);
+        else
+            typed.insert(0, 1, '-');
+    } else if (typed.size() < most_typed && (sign != '.' || typed.find('.') == std::string::npos)) {
+        typed += sign;
+    }
+    pencil.values.front() = typed_number(typed);
+}
+
 // A pad for whoever has no keyboard at hand: below the box on one line, and where that is too narrow or too low beside it,
 // on as many lines as it takes.
 void draw_pad(Ui& ui, Sketch& pencil, SketchHand& hand, const Rect& box, const Rect& area) {
     constexpr float gap = 4, row = 30;  // as chips stand
-    constexpr std::string_view signs = "0123456789.", back = "take back";
+    constexpr std::string_view signs = "0123456789.-", back = "take back";
     float all = ui.chip_width(back);
     for (const char sign : signs) all += ui.chip_width(std::string(1, sign)) + gap;
     const bool below = all <= area.w && box.bottom() + 14 + 26 <= area.bottom();
@@ -224,14 +247,8 @@ void draw_pad(Ui& ui, Sketch& pencil, SketchHand& hand, const Rect& box, const R
     };
     ui.push_scope("pad");
     for (const char sign : signs)
-        if (chip(std::string(1, sign)) && hand.typed.size() < 12) {
-            hand.typed += sign;
-            pencil.values.front() = std::atof(hand.typed.c_str());
-        }
-    if (chip(back, !hand.typed.empty())) {
-        hand.typed.pop_back();
-        pencil.values.front() = hand.typed.empty() ? lessons::nothing_put : std::atof(hand.typed.c_str());
-    }
+        if (chip(std::string(1, sign))) type_sign(pencil, hand, sign);
+    if (chip(back, !hand.typed.empty())) type_sign(pencil, hand, '\b');
     ui.pop_scope();
 }
 
@@ -262,15 +279,9 @@ void draw_typed(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
 
 bool typed_key(const SketchScene&, Sketch& pencil, SketchHand& hand, const KeyPress& key) {
     const auto sign = static_cast<int>(key.code);
-    if (clears(key)) {
-        if (!hand.typed.empty()) hand.typed.pop_back();
-    } else if (((sign >= '0' && sign <= '9') || sign == '.') && hand.typed.size() < 12) {
-        if (sign == '.' && hand.typed.find('.') != std::string::npos) return true;
-        hand.typed += static_cast<char>(sign);
-    } else {
-        return false;
-    }
-    pencil.values.front() = hand.typed.empty() || hand.typed == "." ? lessons::nothing_put : std::atof(hand.typed.c_str());
+    const bool number = (sign >= '0' && sign <= '9') || sign == '.' || sign == '-';
+    if (!clears(key) && !number) return false;
+    type_sign(pencil, hand, clears(key) ? '\b' : static_cast<char>(sign));
     return true;
 }
 

@@ -35,10 +35,10 @@ namespace {
 void draw_names(Ui& ui, const SketchScene& scene, const Rect& area) {
     const Theme& theme = *ui.theme;
     const auto columns = static_cast<size_t>(columns_of(scene.board));
-    ui.text(
-        area.x, area.y + 14,
-        fmt::format("{}, {} x {}: a number is the element's, row 0 is told", scene.board.array, scene.board.rows, columns),
-        {.size = 14, .weight = 600, .width = area.w});
+    ui.text(area.x, area.y + 14,
+            fmt::format("{}, {} x {}: a number is the lane that holds the element; row 0 is told", scene.board.array,
+                        scene.board.rows, columns),
+            {.size = 14, .weight = 600, .width = area.w});
     for (size_t column = 0; column < columns; ++column) {
         const Rect cell = element_cell(area, scene.board, column);
         ui.text(cell.x + cell.w / 2, cell.y - 6, std::to_string(column),

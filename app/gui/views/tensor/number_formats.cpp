@@ -55,14 +55,15 @@ std::string error_text(double value, double kept) {
     return percent < 1e-3 ? "off by less than 0.001 %" : fmt::format("off {:.2g} %", percent);
 }
 
-// The lane's number among those that the step's launch was given; none: its first argument is no list of f32.
+// The lane's number among those that the step's launch was given, or the one of all lanes; none: its first argument is no
+// f32.
 std::optional<double> value_of_launch(const Session& session, const Focus& focus) {
     const scene::Scene* const scene = drawn_scene(session);
     if (scene == nullptr || scene->arguments.empty()) return std::nullopt;
     const auto argument = scene::parse_argument(scene->arguments.front());
-    const auto lane = static_cast<size_t>(std::max(0, focus.lane));
-    if (!argument || argument.value().values.dtype != DType::f32 || lane >= argument.value().values.count())
-        return std::nullopt;
+    if (!argument || argument.value().values.dtype != DType::f32) return std::nullopt;
+    const auto lane = argument.value().values.count() == 1 ? 0 : static_cast<size_t>(std::max(0, focus.lane));
+    if (lane >= argument.value().values.count()) return std::nullopt;
     const float value = argument.value().values.as<float>()[lane];
     // As it was written: 2e-8 is told as that, though f32 has it only nearly.
     return std::isfinite(value) && value != 0 ? std::optional(std::stod(fmt::format("{}", value))) : std::nullopt;
@@ -118,6 +119,10 @@ struct Columns {
 class NumberFormatsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        if (const scene::Scene* const scene = drawn_scene(session); scene != nullptr && scene->id != scene_) {
+            scene_ = scene->id;
+            picked_ = -1;
+        }
         const double value = value_on_show(session, focus);
         const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(formats_hidden) : caption_of(value);
@@ -172,10 +177,9 @@ class NumberFormatsView final : public View {
     void draw_picks(Ui& ui, const Session& session, const Focus& focus, const Rect& row) {
         constexpr int count = static_cast<int>(std::size(picks));
         const auto of_lane = value_of_launch(session, focus);
-        const int least = of_lane ? -1 : 0;
-        if (picked_ < least) picked_ = least;
-        if (ui.pressed(Key::d, row)) picked_ = std::min(picked_ + 1, count - 1);
-        if (ui.pressed(Key::a, row)) picked_ = std::max(picked_ - 1, least);
+        const int least = of_lane ? -1 : 0, shown = std::max(picked_, least);
+        if (ui.pressed(Key::d, row)) picked_ = std::min(shown + 1, count - 1);
+        if (ui.pressed(Key::a, row)) picked_ = std::max(shown - 1, least);
         float x = row.x;
         x = ui.text(x, row.y + 18, "the number", {.size = 13, .color = ui.theme->ink2}) + 10;
         if (of_lane) {
@@ -184,7 +188,7 @@ class NumberFormatsView final : public View {
         }
         for (int i = 0; i < count; ++i) {
             if (x + ui.chip_width(picks[i].label) > row.right()) break;
-            if (ui.chip(x, row.y, picks[i].label, picked_ == i)) picked_ = i;
+            if (ui.chip(x, row.y, picks[i].label, std::max(picked_, least) == i)) picked_ = i;
         }
     }
 
@@ -334,7 +338,8 @@ class NumberFormatsView final : public View {
                 {.size = 12, .color = theme.wrong, .align = right ? Align::right : Align::left, .weight = 600});
     }
 
-    int picked_ = -1;  // of `picks`; -1: the lane's
+    int picked_ = -1;    // of `picks`; -1: the lane's
+    std::string scene_;  // whose numbers one was picked beside
 };
 
 }  // namespace

@@ -112,4 +112,13 @@ TEST_CASE("a number that becomes the same in several formats is said to do so in
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("a number that all lanes have is shown whichever lane is looked at") {
+    Desk desk({.lesson = "A13", .lesson_step = 10});
+    desk.session.workspace = Workspace::learn;
+    desk.shell.focus.lane = 5;  // as the picture of a tensor core's lanes leaves it
+    desk.settle();
+    desk.frames(3);
+    CHECK(desk.shows("0.1 becomes"));
+}
+
 }  // namespace gui_number_formats_test
