@@ -2,10 +2,13 @@
 // says why.
 #include "core/model/sample/sample.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "core/base/files.h"
+#include "core/model/sample/evidence.h"
+#include "core/model/sample/work.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
 
@@ -227,6 +230,38 @@ TEST_CASE("of a launch that is timed only, the timed blocks' outputs are there a
     for (size_t block = 0; block < 4096; ++block)
         right += values(2)[block * 128 + 5] == values(0)[block * 128 + 5] + values(1)[block * 128 + 5];
     CHECK(right == got.timed.sampling->timed_blocks);
+}
+
+// Half elements of the product: eight tiles of 128 x 256, 40 rounds.
+TEST_CASE("blocks whose products do nothing go the same way as those that compute them") {
+    Launch l("gemm_mma", "gemm_mma_f16", {2, 4}, {256}, "bbbiii", {512, 512, 2560}, 512 * 2560 / 2, "/kernels/top/ptx/");
+    l.config.dynamic_shared = 147456;
+    const Evidence evidence = evidence_of(*l.program, l.config);
+    REQUIRE(evidence.counts);
+    const auto left = [](const ptx::Program& program, ptx::Kind kind) {
+        return std::count_if(program.instructions.begin(), program.instructions.end(),
+                             [&](const ptx::DecodedInstruction& i) { return i.kind == kind; });
+    };
+    const ptx::Program light = steering_of(*l.program, evidence, false), lightest = steering_of(*l.program, evidence, true);
+    CHECK(left(*l.program, ptx::Kind::matrix) > 0);
+    CHECK(left(light, ptx::Kind::matrix) == 0);
+    CHECK(left(light, ptx::Kind::matrix_load) == left(*l.program, ptx::Kind::matrix_load));
+    CHECK(left(lightest, ptx::Kind::matrix_load) == 0);
+    CHECK(left(lightest, ptx::Kind::store) == 0);
+    const Work expected(*l.program, l.config, l.memory, {});
+    REQUIRE(expected.refusal().empty());
+    REQUIRE_FALSE(expected.loop().warps.empty());
+    for (const ptx::Program* const program : {&light, &lightest}) {
+        const Work got(*program, l.config, l.memory, {});
+        CHECK(got.refusal().empty());
+        CHECK(got.of(0, l.config.grid.count()) == expected.of(0, l.config.grid.count()));
+        REQUIRE(got.loop().warps.size() == expected.loop().warps.size());
+        for (size_t w = 0; w < got.loop().warps.size(); ++w) {
+            CHECK(got.loop().warps[w].begin == expected.loop().warps[w].begin);
+            CHECK(got.loop().warps[w].length == expected.loop().warps[w].length);
+            CHECK(got.loop().warps[w].count == expected.loop().warps[w].count);
+        }
+    }
 }
 
 TEST_CASE("what cannot be sampled is run whole and says why in one sentence") {

@@ -153,4 +153,17 @@ Evidence evidence_of(const ptx::Program& program, const simt::LaunchConfig& conf
     return evidence;
 }
 
+ptx::Program steering_of(const ptx::Program& program, const Evidence& evidence, bool accesses) {
+    ptx::Program steering = program;
+    if (!evidence.counts) return steering;
+    for (DecodedInstruction& i : steering.instructions) {
+        const bool access = i.kind == Kind::load || i.kind == Kind::store || i.kind == Kind::matrix_load;
+        if (i.kind != Kind::matrix && !(accesses && access)) continue;
+        const bool steers = std::any_of(evidence.steering.begin(), evidence.steering.end(),
+                                        [&](int32_t reg) { return ptx::writes(program, i, reg); });
+        if (!steers) i.kind = Kind::nop;
+    }
+    return steering;
+}
+
 }  // namespace lockstep::model

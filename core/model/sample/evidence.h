@@ -18,4 +18,9 @@ struct Evidence {
 };
 Evidence evidence_of(const ptx::Program&, const simt::LaunchConfig&);
 
+// The program without what its steering does not need, each instruction in its place: products of matrices do nothing, and
+// with `accesses` neither do loads and stores. Blocks of it go the same way where `counts` holds, and fault at the same
+// accesses where those are kept. Without `counts`: the program as it is.
+ptx::Program steering_of(const ptx::Program&, const Evidence&, bool accesses);
+
 }  // namespace lockstep::model

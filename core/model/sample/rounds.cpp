@@ -51,7 +51,11 @@ std::vector<uint64_t> lanes_of(const std::byte* at, uint32_t bytes) {
 }  // namespace
 
 Rounds::Rounds(const ptx::Program& program, const Evidence& evidence, const Loop& loop)
-    : program_(program), loop_(loop), steering_(evidence.steering), known_(evidence.counts && !loop.warps.empty()) {
+    : program_(program),
+      loop_(loop),
+      light_(steering_of(program, evidence, true)),
+      steering_(evidence.steering),
+      known_(evidence.counts && !loop.warps.empty()) {
     known_ = known_ && program.functions.size() == 1 && !program.functions.front().lane_bytes.empty();
 }
 
@@ -340,6 +344,8 @@ Rounds::LeftOut Rounds::leave_out(Machine& machine, std::span<const Measured> me
     simt::Memory memory = machine.device_memory();
     simt::Grid grid = machine.grid();
     grid.memory = &memory;
+    grid.program = &light_;
+    grid.plan = simt::make_grid(light_, *grid.config, memory).plan;
     Paces paces;
     for (const Measured& each : measured) paces.merge(paces_of(each));
     const uint64_t count = loop_.warps.front().count;

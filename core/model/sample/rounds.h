@@ -90,6 +90,7 @@ class Rounds {
 
     const ptx::Program& program_;
     const Loop& loop_;
+    const ptx::Program light_;  // what copies run: see steering_of()
     std::vector<int32_t> steering_;
     std::optional<ptx::Liveness> liveness_;
     std::map<uint32_t, std::vector<int32_t>> live_;  // by pc: the steering registers that are read later

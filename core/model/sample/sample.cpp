@@ -350,7 +350,8 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     const Evidence evidence = evidence_of(program, config);
     if (!evidence.refusal.empty()) return whole(evidence.refusal);
     const simt::LaunchOptions functional = functional_options(gpu, program, config);
-    const Work work(program, config, memory, functional);
+    const ptx::Program light = steering_of(program, evidence, false);
+    const Work work(light, config, memory, functional);
     if (!work.refusal().empty()) return whole(work.refusal());
     const uint64_t all = work.of(0, config.grid.count());
 

@@ -36,7 +36,7 @@ SampledResult sampled_launch(const GpuSpec&, const ptx::Program&, const simt::La
 
 // Whether the launch is so long that it is sampled unasked: a block of it, times its blocks, has this many warp
 // instructions, which take the machine the better part of a minute.
-constexpr uint64_t sampled_from = 200'000'000, rounds_left_out_from = 40'000'000;
+constexpr uint64_t sampled_from = 200'000'000, rounds_left_out_from = 6'000'000;
 bool is_long(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, const simt::Memory&,
              uint64_t from = sampled_from);
 
