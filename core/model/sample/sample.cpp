@@ -220,11 +220,17 @@ class Sampler {
         if (measured < 3) {
             for (const double each : pace) error = std::max(error, std::abs(each - usual) / usual);
         } else {
+            // A wave that starts late makes the next one short, so single waves differ more than their mean is off: four
+            // parts.
+            const size_t parts = measured < 8 ? measured : 4;
+            std::vector<double> means;
+            for (size_t k = 0; k < parts; ++k)
+                means.push_back(mean(pace, first + k * measured / parts, first + (k + 1) * measured / parts));
             double squares = 0;
-            for (size_t k = first; k < n; ++k) squares += (pace[k] - usual) * (pace[k] - usual);
-            const double deviation = std::sqrt(squares / static_cast<double>(measured - 1));
+            for (const double each : means) squares += (each - usual) * (each - usual);
+            const double deviation = std::sqrt(squares / static_cast<double>(parts - 1));
             const double drift = std::abs(mean(pace, first, first + measured / 2) - mean(pace, first + measured / 2, n));
-            error = std::max(2 * deviation / std::sqrt(static_cast<double>(measured)), drift) / usual;
+            error = std::max(2 * deviation / std::sqrt(static_cast<double>(parts)), drift) / usual;
         }
         const uint64_t out = (full - (waves >= 40 ? 1 : 0)) * wave_;
         if (out == 0) return;
