@@ -103,14 +103,18 @@ class TradeoffView final : public View {
 
   private:
     size_t cost_ = 0;
-    int picked_ = -1;  // a row; -1: the cheapest of those that read nearly as much
+    int picked_ = -1;  // a row; -1: the cheapest, of such as cost alike the best
 
     int row_told(const Tradeoff& it) const {
         if (picked_ >= 0 && picked_ < static_cast<int>(it.rows())) return picked_;
         const size_t at = std::min(cost_, it.costs.size() - 1);
         int best = it.rows() > 1 ? 1 : 0;
-        for (size_t row = 1; row < it.rows(); ++row)
-            if (it.cost(row, at) < it.cost(static_cast<size_t>(best), at)) best = static_cast<int>(row);
+        for (size_t row = 1; row < it.rows(); ++row) {
+            const auto other = static_cast<size_t>(best);
+            const double cost = it.cost(row, at), so_far = it.cost(other, at);
+            const bool better = it.in_percent ? it.read(row) > it.read(other) : it.read(row) < it.read(other);
+            if (cost < 0.99 * so_far || (cost <= 1.01 * so_far && better)) best = static_cast<int>(row);
+        }
         return best;
     }
     // "int8 weights: 0.25 times the bytes stored, 0.2 points less"
@@ -119,12 +123,13 @@ class TradeoffView final : public View {
         const std::string name = it.table->rows[at].name;
         const double less = it.read(0) - it.read(at);
         const size_t cost = std::min(cost_, it.costs.size() - 1);
-        const std::string share = fmt::format("{:.2g} times the {}", it.cost(at, cost) / it.cost(0, cost), cost_name(it, cost));
+        const std::string share =
+            fmt::format("{:.2g} times the {}", it.cost(at, cost) / it.cost(0, cost), cost_name(it, cost));
         if (row == 0) return fmt::format("{}: what the others are held against", name);
         if (!it.in_percent) return fmt::format("{}: {}, {:.3g} nats a character", name, share, it.read(at));
-        return std::abs(less) < 0.05 ? fmt::format("{}: {}, as many read", name, share)
-                                     : fmt::format("{}: {}, {:.1f} points {}", name, share, std::abs(less),
-                                                   less > 0 ? "less" : "more");
+        return std::abs(less) < 0.05
+                   ? fmt::format("{}: {}, as many read", name, share)
+                   : fmt::format("{}: {}, {:.1f} points {}", name, share, std::abs(less), less > 0 ? "less" : "more");
     }
     static std::string caption_of(const Tradeoff& it) {
         return fmt::format("Left is cheaper, {} is better. Dashed: {}.", it.in_percent ? "up" : "down",
@@ -147,7 +152,9 @@ class TradeoffView final : public View {
         const auto x_of = [&](double cost) {
             return plot.x + plot.w * static_cast<float>(std::log(cost / left) / std::log(right / left));
         };
-        const auto y_of = [&](double read) { return plot.bottom() - plot.h * static_cast<float>((read - low) / (high - low)); };
+        const auto y_of = [&](double read) {
+            return plot.bottom() - plot.h * static_cast<float>((read - low) / (high - low));
+        };
         ui.text(r.x, r.y + 12, it.in_percent ? "% read right" : it.table->columns[it.quality].title,
                 {.size = 13, .color = theme.ink2});
         const double step = high - low > 40 ? 20 : high - low > 18 ? 10 : high - low > 3 ? 5 : 0.5;
@@ -168,7 +175,8 @@ class TradeoffView final : public View {
         ui.text(plot.x + plot.w / 2, plot.bottom() + 33, cost_name(it, cost_) + ", log",
                 {.size = 13, .color = theme.ink2, .align = Align::center});
         const Point base{x_of(it.cost(0, cost_)), y_of(it.read(0))};
-        const Point down[] = {{base.x, plot.y}, {base.x, plot.bottom()}}, along[] = {{plot.x, base.y}, {plot.right(), base.y}};
+        const Point down[] = {{base.x, plot.y}, {base.x, plot.bottom()}},
+                    along[] = {{plot.x, base.y}, {plot.right(), base.y}};
         ui.polyline(down, theme.ink3, 1.5f, 6, 5);
         ui.polyline(along, theme.ink3, 1.5f, 6, 5);
         draw_names(ui, it, plot, x_of, y_of);
@@ -176,7 +184,8 @@ class TradeoffView final : public View {
             if (!std::isfinite(it.read(row))) continue;
             const Point at{x_of(it.cost(row, cost_)), y_of(it.read(row))};
             const bool told = static_cast<int>(row) == row_told(it);
-            row == 0 ? ui.rect({at.x - 6, at.y - 6, 12, 12}, theme.ink) : ui.circle(at, 6, told ? data::orange : data::green);
+            row == 0 ? ui.rect({at.x - 6, at.y - 6, 12, 12}, theme.ink)
+                     : ui.circle(at, 6, told ? data::orange : data::green);
             if (told) ui.ring(at, 9, theme.ink, 2);
             const Rect near{at.x - 8, at.y - 8, 16, 16};
             if (ui.hovered(near)) ui.tooltip(headline_of(it, static_cast<int>(row)));

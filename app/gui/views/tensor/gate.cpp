@@ -1,6 +1,6 @@
 // A gate at work, as in SwiGLU: silu(gate) = gate · sigmoid(gate) on its curve, where the run's gate stands, and how much of
-// the content comes through; below, the same content behind other gates. The gate can be dragged along the curve, or moved by
-// A and D: what was not run is worked out by the same rule, and says so.
+// the content comes through; below, the same content behind other gates. The gate can be dragged along the curve, or moved
+// by A and D: what was not run is worked out by the same rule, and says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,12 +66,12 @@ class GateView final : public View {
         move_by_keys(ui, *found, area);
         const Gate gate = shown(*found);
         const std::string caption = caption_of(gate);
-        const Rect body = ui.panel(area, {.title = gate_title,
-                                          .right = found->elements == 1 ? std::string("one number each")
-                                                                        : fmt::format("the first of {} numbers",
-                                                                                      whole_number(found->elements)),
-                                          .badge = tried_ ? Provenance::derived : Provenance::executed,
-                                          .caption = caption});
+        const Rect body = ui.panel(
+            area, {.title = gate_title,
+                   .right = found->elements == 1 ? std::string("one number each")
+                                                 : fmt::format("the first of {} numbers", whole_number(found->elements)),
+                   .badge = tried_ ? Provenance::derived : Provenance::executed,
+                   .caption = caption});
         ui.push_scope("gate");
         float y = body.y;
         if (body.h > 200) {

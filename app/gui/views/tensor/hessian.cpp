@@ -1,6 +1,6 @@
 // Second derivatives as slopes: a field for every pair of parameters shows how the row's gradient moves while the column's
-// parameter does, by the tangent at the place where the program stands, with its number. A click, A, D, W and S pick a field.
-// Fields that mirror each other at the diagonal are alike. While a question is open only the names are shown.
+// parameter does, by the tangent at the place where the program stands, with its number. A click, A, D, W and S pick a
+// field. Fields that mirror each other at the diagonal are alike. While a question is open only the names are shown.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What batch norm does to the values of one channel, on three lines with one scale: as they are, with the mean taken off, and
-// divided by the deviation. A value keeps its column of lines, so that its way is seen; a click, A and D pick one.
+// What batch norm does to the values of one channel, on three lines with one scale: as they are, with the mean taken off,
+// and divided by the deviation. A value keeps its column of lines, so that its way is seen; a click, A and D pick one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,7 +103,9 @@ class NormStepsView final : public View {
         const auto x_of = [&](size_t line, double value) {
             return centre + unit * static_cast<float>(value - middles[line]);
         };
-        const auto y_of = [&](size_t line) { return plot.y + radius + (plot.h - 2 * radius) * static_cast<float>(line) / 2; };
+        const auto y_of = [&](size_t line) {
+            return plot.y + radius + (plot.h - 2 * radius) * static_cast<float>(line) / 2;
+        };
         const Point mean[] = {{centre, y_of(0) - radius - 4}, {centre, y_of(2) + radius + 4}};
         ui.polyline(mean, theme.ink2, 1.5f, 5, 4);
         ui.text(centre, y_of(0) - radius - 9, "mean " + plain_number(all.mean),

@@ -19,7 +19,9 @@ struct Opened : Desk {
         session.workspace = Workspace::learn;
         settle();
     }
-    bool says(const char* view, const std::string& words) const { return said_by(*this, view).find(words) != std::string::npos; }
+    bool says(const char* view, const std::string& words) const {
+        return said_by(*this, view).find(words) != std::string::npos;
+    }
 };
 
 }  // namespace
@@ -106,7 +108,8 @@ TEST_CASE("a long line of source goes on below where there is room") {
     desk.frames(3);
     // The end of line 2, which has no room behind the rest of it.
     CHECK(std::any_of(desk.written.begin(), desk.written.end(), [](const UiState::Written& text) {
-        return text.text.find_first_not_of(' ') == text.text.find("threadIdx") && text.text.find("threadIdx") != std::string::npos;
+        return text.text.find_first_not_of(' ') == text.text.find("threadIdx") &&
+               text.text.find("threadIdx") != std::string::npos;
     }));
     reads_at_any_size(desk);
 }
