@@ -206,6 +206,9 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "norms",
          lesson({slot("norms", 640, 560, 440), row(240, {slot("program", 560, 400, 180), slot("code", 576, 400, 180)})}),
          node, "norms"},
+        {learn, "normalise",
+         lesson({slot("normalise", 640, 560, 400), row(240, {slot("program", 560, 400, 180), slot("code", 576, 400, 180)})}),
+         node, "normalise"},
         {learn, "modes",
          lesson({slot("modes", 600, 560, 420), row(280, {slot("program", 560, 400, 180), slot("code", 576, 400, 180)})}),
          node, "modes"},
@@ -239,6 +242,12 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "slopes",
          lesson({row(480, {slot("program", 480, 400, 220), slot("slopes", 656, 480, 300)}), slot("graph", 400, 760, 300)}),
          node, "slopes"},
+        {learn, "hessian",
+         lesson({slot("hessian", 560, 560, 330), row(316, {slot("program", 440, 400, 220), slot("graph", 696, 640, 300)})}),
+         node, "hessian"},
+        {learn, "gate",
+         lesson({slot("gate", 600, 560, 380), row(276, {slot("program", 440, 400, 180), slot("kernels", 696, 640, 180)})}),
+         node, "gate"},
         {learn, "seeds", lesson({slot("seeds", 560, 560, 330), slot("graph", 320, 760, 300)}), kernel, "seeds"},
         {learn, "line_fit",
          lesson({row(470, {slot("program", 380, 380, 220), slot("line_fit", 756, 480, 300)}), slot("graph", 400, 760, 300)}),
@@ -246,9 +255,13 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "batch_sizes", lesson({slot("batch_sizes", 560, 560, 330), slot("curves", 320, 560, 280)}), kernel,
          "batch_sizes"},
         {learn, "layer_rates", lesson({slot("layer_rates", 460, 560, 330), slot("seeds", 420, 560, 300)}), kernel,
-         "layer_rates"},
+         "layer_rates", nullptr, "seeds"},
         {learn, "valleys", lesson({slot("valleys", 560, 560, 330), slot("graph", 320, 760, 300)}), node, "valleys"},
-        {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
+        {learn, "cheaper",
+         lesson({pages(500, {titled("Cost and quality", slot("tradeoff", 500, 560, 300)),
+                             titled("Learning curves", slot("curves", 500, 560, 300))}),
+                 slot("rows", 360, 560, 240)}),
+         cycle, "tradeoff", always},
         {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks
         {learn, "rows", lesson({slot("rows", 560, 560, 260)}), cycle, "rows", always},
@@ -476,11 +489,21 @@ const SceneRow& scene_on_show(const Session& session, Workspace workspace) {
     }
 }
 
+// The step asks something, and nothing of it is open.
+static bool all_are_answered(const LessonState& state) {
+    const auto at = static_cast<size_t>(std::max(0, state.step));
+    return at < state.predictions.size() && !state.predictions[at].empty() &&
+           std::all_of(state.predictions[at].begin(), state.predictions[at].end(),
+                       [](const LessonState::Prediction& one) { return one.locked; });
+}
+
 std::string_view front_view_of(const Session& session) {
     const scene::Scene* scene = scene_of(session.lesson);
     const bool faults = scene != nullptr && (scene->expect == "memcheck" || scene->expect == "racecheck");
     if (shows_sketch(session)) return "sketch";
-    return faults ? std::string_view("source") : scene_on_show(session, Workspace::learn).name;
+    if (faults) return "source";
+    const SceneRow& row = scene_on_show(session, Workspace::learn);
+    return !row.answered.empty() && all_are_answered(session.lesson) ? row.answered : row.name;
 }
 
 }  // namespace lockstep::gui

@@ -36,6 +36,7 @@ struct SceneRow {
     Grain grain = Grain::cycle;       // what a step is when a lesson opens it; action: the clock is that of many ranks
     std::string_view presented = {};  // the view that presenter mode shows
     bool (*still)(const scene::ClusterScene&) = nullptr;  // nothing moves, its rows of figures are told; null: never
+    std::string_view answered = {};  // the view in front once all questions are answered; empty: as before
 };
 std::span<const SceneRow> scenes();
 const SceneRow& scene_named(Workspace workspace, std::string_view name);  // its first where there is none of that name

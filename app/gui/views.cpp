@@ -64,6 +64,10 @@ namespace lockstep::gui {
     VIEW(make_llama_block_view, "llama_block", "Llama block", training, 320)                              \
     VIEW(make_dials_view, "dials", "Rotary positions", training, 300)                                     \
     VIEW(make_slopes_view, "slopes", "gradcheck by element", training, 260)                               \
+    VIEW(make_hessian_view, "hessian", "Second derivatives", training, 270)                               \
+    VIEW(make_gate_view, "gate", "A gate", training, 300)                                                 \
+    VIEW(make_norm_steps_view, "normalise", "Batch norm, step by step", training, 260)                    \
+    VIEW(make_tradeoff_view, "tradeoff", "What it costs, and what it reads", training, 250)               \
     VIEW(make_seeds_view, "seeds", "Accuracy by seed", training, 260)                                     \
     VIEW(make_line_fit_view, "line_fit", "The line, its misses and its cost", training, 280, 26)          \
     VIEW(make_batch_sizes_view, "batch_sizes", "Steps against examples", training, 300)                   \

@@ -226,6 +226,20 @@ TEST_CASE("running a lesson computes every truth, the same every time, and says 
     CHECK(nlohmann::json::parse(to_json(list().value())).size() == list().value().size());
 }
 
+TEST_CASE("every exercise of the course has hints on three levels, from a nudge to nearly the answer") {
+    for (const std::filesystem::path& folder : lesson_folders()) {
+        const Lesson lesson = load_lesson(folder).value();
+        for (const Step& step : lesson.steps) {
+            if (lesson.exam || step.exercises.empty()) continue;
+            INFO(lesson.id << ", " << step.title);
+            std::vector<int> levels;
+            for (const Hint& hint : step.hints)
+                if (!hint.text.starts_with("For gold: ")) levels.push_back(hint.after);
+            CHECK(levels == std::vector<int>{1, 2, 3});
+        }
+    }
+}
+
 TEST_CASE("a lesson is found by its id where a folder of that name stands, too") {
     const std::filesystem::path back = std::filesystem::current_path(),
                                 place = std::filesystem::temp_directory_path() / "lockstep_lesson_id";

@@ -159,12 +159,25 @@ void add_rounds(FigureTable& table, const ParallelScene& scene) {
     add_stack(table, std::move(time));
 }
 
+// Every row trains on one GPU: nobody has to be told from others by a rank.
+bool trains_alone(const ParallelScene& scene) {
+    return scene.kind == "parallel" && std::all_of(scene.rows.begin(), scene.rows.end(),
+                                                   [](const ParallelRow& row) { return row_figure(row, "ranks") == 1; });
+}
+
 void add_stacks(FigureTable& table, const ParallelScene& scene) {
     if (scene.kind == "collective") return add_rounds(table, scene);
     const bool plans = scene.kind == "plan";
     if (!plans && scene.kind != "parallel") return;
-    FigureStack memory{plans ? "Memory of the fullest GPU" : "Memory of rank 0", "B", table.provenance, {}, {}, {}, {}};
-    FigureStack time{plans ? "Time of a step" : "Time of rank 0's last step", "us", "derived", {}, {}, {}, {}};
+    const bool alone = trains_alone(scene);
+    const std::string_view whose = plans   ? "Memory of the fullest GPU"
+                                   : alone ? "Memory"
+                                           : "Memory of rank 0",
+                           when = plans   ? "Time of a step"
+                                  : alone ? "Time of the last step"
+                                          : "Time of rank 0's last step";
+    FigureStack memory{std::string(whose), "B", table.provenance, {}, {}, {}, {}};
+    FigureStack time{std::string(when), "us", "derived", {}, {}, {}, {}};
     for (const StackPart& part : memory_parts) memory.parts.emplace_back(part.name);
     if (plans)
         for (const StackPart& part : plan_time_parts) time.parts.emplace_back(part.name);
@@ -262,7 +275,7 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
                                    [&](const TableKind& one) { return one.kind == scene->kind; });
     if (kind == std::end(table_kinds)) return nullptr;
     auto table = std::make_shared<FigureTable>();
-    table->title = kind->title;
+    table->title = trains_alone(*scene) ? "Training runs" : std::string(kind->title);
     table->provenance = kind->provenance;
     table->one = kind->one;
     const bool server = std::any_of(scene->rows.begin(), scene->rows.end(),

@@ -43,7 +43,7 @@ TEST_CASE("steps against examples: one curve through two runs, and no run before
 }
 
 TEST_CASE("a shift of the data costs little in a flat valley and ten times as much in a sharp one") {
-    Desk desk({.lesson = "B10", .lesson_step = 10});
+    Desk desk({.lesson = "B10", .lesson_step = 8});
     desk.session.workspace = Workspace::learn;
     desk.settle();
     CHECK(desk.shows("The same shift costs 0.09 in the flat valley and 0.9 in the sharp valley"));

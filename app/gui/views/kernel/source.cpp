@@ -164,6 +164,38 @@ class SourceView final : public View {
         if (program.instructions[pc].line > 0) focus.line = program.instructions[pc].line;
     }
 
+    // Each line in the rows that it takes: a long one goes on below, further in, where there is room for all of them; else
+    // at least those within the kernel, without its heading. Comments are cut instead.
+    std::vector<std::vector<std::string>> pieces_for(const Rect& r, float code_x, float size) const {
+        const auto fit = static_cast<size_t>(std::max(8.0f, (r.right() + 8 - code_x) / (0.6f * size)));
+        std::vector<std::vector<std::string>> pieces;
+        for (const bool headings : {true, false}) {
+            pieces.clear();
+            size_t rows = 0;
+            for (const std::string& line : lines_) {
+                const bool heading = line.find("__global__") != std::string::npos;
+                pieces.push_back(heading && !headings ? std::vector{line} : parts_of(line, fit));
+                rows += pieces.back().size();
+            }
+            if (static_cast<float>(rows) * line_height <= r.h) return pieces;
+        }
+        for (size_t i = 0; i < lines_.size(); ++i) pieces[i] = {lines_[i]};
+        return pieces;
+    }
+    static std::vector<std::string> parts_of(const std::string& line, size_t fit) {
+        std::vector<std::string> parts;
+        const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+        std::string rest = line;
+        while (rest.size() > fit && line.compare(begin, 2, "//") != 0) {
+            const size_t first = rest.find_first_not_of(' '), cut = rest.rfind(' ', fit);
+            if (cut == std::string::npos || cut <= first) break;
+            parts.push_back(rest.substr(0, cut));
+            rest = std::string(begin + 8, ' ') + rest.substr(cut + 1);
+        }
+        parts.push_back(rest);
+        return parts;
+    }
+
     void paint(Ui& ui, Focus& focus, const Use& use, const ptx::Program& program, const Rect& body) {
         const Theme& theme = *ui.theme;
         const Rect r{body.x, body.y, body.w, std::max(1.0f, std::floor(body.h / line_height)) * line_height};  // whole lines
@@ -188,24 +220,29 @@ class SourceView final : public View {
         const float size = static_cast<float>(longest) * 8.4f > r.right() - code_x
                                ? static_cast<float>(longest) * 7.8f > r.right() + 6 - code_x ? 12.0f : 13.0f
                                : 14.0f;
+        const std::vector<std::vector<std::string>> pieces = pieces_for(r, code_x, size);
+        float next = r.y - offset;
         for (size_t i = 0; i < lines_.size(); ++i) {
-            const float y = r.y + static_cast<float>(i) * line_height - offset;
-            if (y + line_height <= r.y || y >= r.bottom()) continue;
+            const float y = next, high = line_height * static_cast<float>(pieces[i].size());
+            next += high;
+            if (y + high <= r.y || y >= r.bottom()) continue;
             const auto number = static_cast<int32_t>(i) + 1;
             const bool on = number == focus.line;
-            const Rect row{r.x - 11, y, r.w + 22, line_height};
+            const Rect row{r.x - 11, y, r.w + 22, high};
             if (on) {
                 ui.rect(row, theme.selected);
-                ui.rect({row.x, y, 3, line_height}, theme.accent);
+                ui.rect({row.x, y, 3, high}, theme.accent);
             }
             draw_use(ui, use.lines[i], r.x, y, narrow);
             if (use.lines[i].path >= 0) {
                 const PathCode code = path_code(static_cast<size_t>(use.lines[i].path));
-                ui.hatch({code_x - 8, y, 3, line_height}, code.color, code.hatch);
+                ui.hatch({code_x - 8, y, 3, high}, code.color, code.hatch);
             }
             ui.text(code_x - 16, y + 17, std::to_string(number),
                     {.size = 13, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
-            draw_code(ui, code_x, y + 17, lines_[i], size, r.right() + 8 - code_x);
+            for (size_t piece = 0; piece < pieces[i].size(); ++piece)
+                draw_code(ui, code_x, y + 17 + line_height * static_cast<float>(piece), pieces[i][piece], size,
+                          r.right() + 8 - code_x);
             if (!ui.clicked({row.x, row.y, row.w - 8, row.h})) continue;
             focus.line = seen_line_ = number;
             for (size_t pc = 0; pc < program.instructions.size(); ++pc)

@@ -98,6 +98,18 @@ std::string times_as(double factor) {
     return factor >= 999.5 ? with_commas(std::llround(factor)) : fmt::format("{:.3g}", factor);
 }
 
+// Of whom the FP32 peak is more than lanes times the clock beside it: " H100's, H200's FP32 peak is that of 1,980 MHz."
+std::string other_clock(const std::vector<Row>& rows) {
+    std::string whose;
+    double mhz = 0;
+    for (const Row& row : rows)
+        if (const double other = row.gpu.fp32_peak_mhz.value; other > 0 && (mhz == 0 || other == mhz)) {
+            whose += fmt::format("{}{}", whose.empty() ? "" : ", ", row.gpu.title);
+            mhz = other;
+        }
+    return whose.empty() ? std::string() : fmt::format(" FP32 peak at {} MHz: {}.", number(mhz, 0), whose);
+}
+
 std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden, const OwnPeak& peak) {
     const Row& first = rows.front();
     const Row& last = rows.back();
@@ -105,14 +117,14 @@ std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, 
         return fmt::format("From {} to {} the FP32 peak grew {:.0f} times, the memory bandwidth {:.0f} times.",
                            first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
                            last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
-    if (hidden) return "The times of the kernel stay hidden until a question about them is answered.";
+    if (hidden) return "The times of the kernel stay hidden until a question about them is answered." + other_clock(rows);
     std::string text = fmt::format("{} runs {} times as fast on {} as on {}; the {} peak grew {} times, the bandwidth {}.",
                                    kernel, times_as(first.time_us / last.time_us), last.gpu.title, first.gpu.title,
                                    peak.name, times_as(peak.value(last.gpu) / peak.value(first.gpu)),
                                    times_as(last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second));
     for (const Row& row : rows)
         if (row.measured) text += fmt::format(" {}: {}.", row.gpu.title, measured_sentence(*row.measured, row.time_us));
-    return text;
+    return text + other_clock(rows);
 }
 
 std::string kernel_name(const Snapshot& snapshot) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 
@@ -81,13 +82,44 @@ std::string thread_sentence(const model::KernelRun& run, const Snapshot& snapsho
     return text;
 }
 
+// "int i = blockIdx.x * 12 + threadIdx.x": called i, with steps of 12.
+void name_own_index(FormulaNames& names, const std::string& text) {
+    const auto after_blanks = [&](size_t at) { return std::min(text.find_first_not_of(' ', at), text.size()); };
+    constexpr std::string_view block = "blockIdx.x", thread = "threadIdx.x";
+    for (size_t at = text.find(block); at != std::string::npos; at = text.find(block, at + 1)) {
+        size_t next = after_blanks(at + block.size());
+        if (next == text.size() || text[next] != '*') continue;
+        next = after_blanks(next + 1);
+        const size_t digits = next;
+        uint64_t step = 0;
+        for (; next < text.size() && text[next] >= '0' && text[next] <= '9' && next < digits + 6; ++next)
+            step = step * 10 + static_cast<uint64_t>(text[next] - '0');
+        next = after_blanks(next);
+        if (step == 0 || next == text.size() || text[next] != '+') continue;
+        if (text.compare(after_blanks(next + 1), thread.size(), thread) != 0) continue;
+        const size_t equals = text.find_last_not_of(' ', at - 1);
+        if (at == 0 || equals == std::string::npos || equals == 0 || text[equals] != '=') continue;
+        const size_t last = text.find_last_not_of(' ', equals - 1);
+        size_t first = last;
+        while (first != std::string::npos && first > 0 &&
+               (std::isalnum(static_cast<unsigned char>(text[first - 1])) != 0 || text[first - 1] == '_'))
+            --first;
+        if (last == std::string::npos) continue;
+        names.own = text.substr(first, last - first + 1);
+        names.step = step;
+        return;
+    }
+}
+
 // As the kernel's own text has it: another index than this one is not called i here.
 FormulaNames names_in(const model::KernelRun& run) {
     std::string text;
     for (const char c : run.source)
         if (c != ' ') text += c;
-    return {.rows = text.find("threadIdx.y") != std::string::npos,
-            .index = text.empty() || text.find("blockIdx.x*blockDim.x+threadIdx.x") != std::string::npos};
+    FormulaNames names{.rows = text.find("threadIdx.y") != std::string::npos,
+                       .index = text.empty() || text.find("blockIdx.x*blockDim.x+threadIdx.x") != std::string::npos};
+    if (!names.index) name_own_index(names, run.source);
+    return names;
 }
 
 // From which index on threads are past the end of every array; none: no thread is, or its index is not that of an element.
@@ -127,7 +159,8 @@ std::string title_right(const simt::LaunchConfig& config) {
 
 struct Plan {  // how cells and blocks are laid out
     float w = 3, h = 3, gap = 1;
-    float text = 0;  // size of the labels, 0: none
+    float text = 0;     // size of the labels, 0: none
+    uint64_t step = 0;  // of the kernel's own index, see label_of
     bool labels() const { return text > 0; }
     uint64_t per_row = 1, shown = 1;
     float block_w = 0, block_h = 0;
@@ -143,7 +176,8 @@ class ThreadsView final : public View {
                                       "Every thread of the launch becomes a cell here.");
         }
         const model::KernelRun& run = *snapshot->kernel.run;
-        if (run_ != snapshot->kernel.run) run_ = snapshot->kernel.run, elsewhere_.reset(), past_ = first_past(run);
+        if (run_ != snapshot->kernel.run)
+            run_ = snapshot->kernel.run, elsewhere_.reset(), past_ = first_past(run), step_ = names_in(run).step;
         const Seen seen = seen_of(session, *snapshot);
         const std::string right = title_right(run.config), sentence = caption_of(run, seen, past_);
         const Rect body = ui.panel(
@@ -187,6 +221,7 @@ class ThreadsView final : public View {
     std::shared_ptr<const model::KernelRun> run_;
     std::optional<ThreadPlace> elsewhere_;  // picked, but its warp was not traced: the focus cannot name it
     std::optional<ThreadPlace> hovered_;    // in the frame before
+    uint64_t step_ = 0;                     // of run_: of its own index
     std::optional<uint64_t> past_;          // of run_: the first index that is past the end of its arrays
 
     // Returns the height used.
@@ -215,11 +250,11 @@ class ThreadsView final : public View {
     }
 
     // The largest cells with which all blocks fit, else the largest with which four do.
-    static Plan plan_for(Ui& ui, const simt::LaunchConfig& config, bool own, const Rect& r) {
+    static Plan plan_for(Ui& ui, const simt::LaunchConfig& config, bool own, uint64_t step, const Rect& r) {
         const Cell cells = cells_of(config);
         const uint64_t all = std::max<uint64_t>(1, config.grid.count()),
                        threads = std::max<uint64_t>(1, config.block.count());
-        const std::string widest = label_of(config, thread_at(config, all - 1, threads - 1), own);
+        const std::string widest = label_of(config, thread_at(config, all - 1, threads - 1), own, step);
         const auto label = [&](float size) { return ui.text_width(widest, {.size = size, .mono = true}); };
         const bool few = std::min(all, uint64_t{4}) * threads <= most_labels;
         struct Size {
@@ -243,7 +278,7 @@ class ThreadsView final : public View {
         for (const bool whole : {true, false})
             for (const Size& size : sizes) {
                 if (size.text > 0 && !few) continue;
-                Plan plan{size.w, size.h, size.gap, size.text, 1, 1, 0, 0};
+                Plan plan{size.w, size.h, size.gap, size.text, step, 1, 1, 0, 0};
                 plan.block_w = std::max(64.0f, static_cast<float>(cells.column) * (size.w + size.gap) - size.gap + 2 * pad);
                 plan.block_h = title_height + static_cast<float>(cells.row) * (size.h + size.gap) - size.gap + pad;
                 const auto across = static_cast<uint64_t>(std::max(0.0f, (r.w + block_gap) / (plan.block_w + block_gap)));
@@ -269,7 +304,7 @@ class ThreadsView final : public View {
                 const Rect& r) {
         const Theme& theme = *ui.theme;
         const uint64_t all = std::max<uint64_t>(1, run.config.grid.count());
-        const Plan plan = plan_for(ui, run.config, seen.hidden, r);
+        const Plan plan = plan_for(ui, run.config, seen.hidden, step_, r);
         // The page of blocks with the picked one.
         const uint64_t wanted = elsewhere_ ? elsewhere_->block : focused.block, first = wanted / plan.shown * plan.shown,
                        end = std::min(all, first + plan.shown);
@@ -414,7 +449,8 @@ class ThreadsView final : public View {
             ui.rect(cell, plain);
         }
         if (plan.labels())
-            ui.text(cell.x + cell.w / 2, cell.y + cell.h / 2 + plan.text * 0.37f, label_of(config, thread, seen.hidden),
+            ui.text(cell.x + cell.w / 2, cell.y + cell.h / 2 + plan.text * 0.37f,
+                    label_of(config, thread, seen.hidden, plan.step),
                     {.size = plan.text, .color = on, .align = Align::center, .mono = true});
     }
 

@@ -67,9 +67,10 @@ Cell cell_of(const simt::LaunchConfig& config, uint64_t linear) {
     return {linear % columns, linear / columns};
 }
 
-std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool own) {
+std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool own, uint64_t step) {
     switch (shape_of(config)) {
         case LaunchShape::line:
+            if (!own && step > 0) return std::to_string(thread.block_index.x * step + thread.thread.x);
             return std::to_string(own ? thread.thread.x : thread.column);
         case LaunchShape::sheet:
             return own ? fmt::format("{},{}", thread.thread.y, thread.thread.x)
@@ -86,6 +87,9 @@ std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadP
     };
     const std::string of_x = "blockIdx.x * blockDim.x + threadIdx.x";
     const std::string x = numbers(thread.block_index.x, std::max(1u, config.block.x), thread.thread.x);
+    if (shape_of(config) == LaunchShape::line && !names.rows && names.step > 0)
+        return {{names.own, fmt::format("blockIdx.x * {} + threadIdx.x", names.step),
+                 numbers(thread.block_index.x, static_cast<uint32_t>(names.step), thread.thread.x)}};
     if (shape_of(config) == LaunchShape::line && !names.rows) return {{names.index ? "i" : "thread", of_x, x}};
     std::vector<Formula> formulas;
     if (shape_of(config) == LaunchShape::solid)

@@ -33,14 +33,17 @@ Cell cell_of(const simt::LaunchConfig& config, uint64_t linear);
 Cell cells_of(const simt::LaunchConfig& config);  // how many columns and rows a block has
 
 // "15" on a line, "1,3" (row, column) on a sheet, the linear number in a solid; `own`: within the block instead of the grid.
-std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool own = false);
+// `step`: of a line, what the kernel multiplies its block's number by in place of the block's size; 0: that size.
+std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool own = false, uint64_t step = 0);
 
 struct Formula {  // i = blockIdx.x * blockDim.x + threadIdx.x = 1 * 12 + 3 = 15
     std::string name, terms, numbers;
 };
 struct FormulaNames {
-    bool rows = false;  // the kernel asks for its row although the launch has one axis
-    bool index = true;  // it has this index of a line's thread: "i"; else it is the "thread" of the grid
+    bool rows = false;     // the kernel asks for its row although the launch has one axis
+    bool index = true;     // it has this index of a line's thread: "i"; else it is the "thread" of the grid
+    std::string own = {};  // or one with a number in place of the block's size: what it is called,
+    uint64_t step = 0;     // and that number
 };
 std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread, FormulaNames names = {});
 

@@ -68,7 +68,8 @@ class LlamaBlockView final : public View {
         const Rect left{room.x, room.y, heads ? room.w - 270 : room.w, room.h};
         draw_parts(ui, block, hidden, left);
         if (heads) {
-            draw_heads(ui, block, hidden, {room.right() - 236, room.y, 236, room.h});
+            const bool shares = session.learn.reveal_steps < 0 && (is_own() || !waits_for(session, "kv_heads"));
+            draw_heads(ui, block, shares, !hidden, {room.right() - 236, room.y, 236, room.h});
         }
         ui.pop_scope();
         if (!legend) return;
@@ -100,10 +101,22 @@ class LlamaBlockView final : public View {
     }
 
   private:
-    // What a later step of the same scene asks about is not told before it either; of one model alone where it names one.
+    // What this step or a later one asks about is not told before it either, of whichever scene that is: the models are the
+    // same in all of them. The lesson's own small block is none of those that are asked about.
     bool waits(const Session& session) const {
         return session.learn.reveal_steps >= 0 || asks_for(session, "model.f") ||
-               (choices_[chosen_].label == largest_model && asks_for(session, "405b"));
+               (!is_own() && waits_for(session, "model.ffn_parameters")) ||
+               (choices_[chosen_].label == largest_model && waits_for(session, "405b"));
+    }
+    static bool waits_for(const Session& session, std::string_view words) {
+        const LessonState& state = session.lesson;
+        if (!state.lesson || session.workspace != Workspace::learn || shows_case_before(state)) return false;
+        for (auto s = static_cast<size_t>(std::max(0, state.step)); s < state.predictions.size(); ++s) {
+            const auto& asked = state.lesson->steps[s].predicts;
+            for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i)
+                if (!state.predictions[s][i].locked && asked[i].of.text().find(words) != std::string::npos) return true;
+        }
+        return false;
     }
     // The model that the step's question is about, else the one that its title ends with, else that of the scene's next
     // question.
@@ -307,7 +320,8 @@ class LlamaBlockView final : public View {
     }
 
     // Which query heads share a head of keys and values, and what the whole model is made of.
-    static void draw_heads(Ui& ui, const LlamaBlock& block, bool hidden, const Rect& r) {
+    // What is to be remembered, and what the whole model is made of, as far as no question waits for it.
+    static void draw_heads(Ui& ui, const LlamaBlock& block, bool tells_cache, bool tells_counts, const Rect& r) {
         const Theme& theme = *ui.theme;
         ui.text(r.x, r.y + 14, "Queries share keys", {.size = 14, .weight = 600});
         const int64_t groups = block.shape.kv_heads, each = block.shape.heads / groups;
@@ -326,14 +340,14 @@ class LlamaBlockView final : public View {
         float x = ui.legend(r.x, y + 12, data::sky, Hatch::solid, fmt::format("{} of q", block.shape.heads));
         ui.legend(x, y + 12, data::orange, Hatch::diagonal, fmt::format("{} of k, v", groups));
         y += 36;
-        if (hidden || y + 60 > r.bottom()) return;
+        if (!tells_cache || y + 60 > r.bottom()) return;
         ui.text(r.x, y, fmt::format("{} a token to remember", bytes_text(block.cache_bytes())), {.size = 13, .width = r.w});
         ui.text(r.x, y + 19,
                 fmt::format("{:.3g} % of one pair a query head",
                             100.0 * static_cast<double>(groups) / static_cast<double>(block.shape.heads)),
                 {.size = 13, .color = theme.ink2, .width = r.w});
         y += 50;
-        if (block.table_parameters == 0 || y + 84 > r.bottom()) return;
+        if (!tells_counts || block.table_parameters == 0 || y + 84 > r.bottom()) return;
         const double all = static_cast<double>(block.all_parameters());
         ui.text(r.x, y, count_text(all) + " in all", {.size = 14, .weight = 600, .width = r.w});
         const std::pair<std::string_view, double> shares[] = {

@@ -124,6 +124,12 @@ class CurvesView final : public View {
                     text += fmt::format(" {} {}", curve.name, loss_text(loss));
             text += "\n";
         }
+        if (const double target = target_of(snapshot->training.curves); target > 0) {
+            text += "  " + target_words(target);
+            for (const Curve& curve : snapshot->training.curves)
+                if (curve.to_target > 0) text += fmt::format("; {} after {} steps", curve.name, curve.to_target);
+            text += "\n";
+        }
         const std::string waiting = kept_back(snapshot->training.curves);
         return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) + "\n";
     }
@@ -501,6 +507,7 @@ class CurvesView final : public View {
             ui.line({x.from, at}, {x.from + x.length, at}, theme.grid);
             ui.text(x.from - 8, at + 4, label, {.size = 12, .color = theme.ink2, .align = Align::right});
         }
+        if (plot.loss) draw_target(ui, plot);
         if (plot.loss && !alone_) return;
         for (int i = 0, marks = plot.few ? static_cast<int>(x.high) : 5; i <= marks; ++i) {
             const double step = x.high * i / marks;
@@ -509,6 +516,29 @@ class CurvesView final : public View {
                         {.size = 12, .color = theme.ink2, .align = Align::center});
         }
     }
+
+    // The loss that the runs are to reach, and where the mean of five losses first did.
+    static void draw_target(Ui& ui, const Plot& plot) {
+        const auto& curves = plot.snapshot.training.curves;
+        const double target = target_of(curves);
+        if (target < plot.y.low || target > plot.y.high || target <= 0) return;
+        const float at = plot.y.at(target);
+        const Point line[] = {{plot.x.from, at}, {plot.x.from + plot.x.length, at}};
+        ui.polyline(line, ui.theme->ink2, 1.5f, 7, 4);
+        ui.text(plot.x.from + 4, at + 15, target_words(target), {.size = 12, .color = ui.theme->ink2});
+        for (size_t run = 0; run < curves.size(); ++run) {
+            if (curves[run].to_target <= 0) continue;
+            const float x = plot.x.at(static_cast<double>(curves[run].to_target - 1));
+            ui.rect({x - 4, at - 4, 8, 8}, ui.theme->panel);
+            ui.rect({x - 3, at - 3, 6, 6}, color(curves, run, *ui.theme));
+        }
+    }
+    static double target_of(const std::vector<Curve>& curves) {  // 0: none has one
+        for (const Curve& curve : curves)
+            if (curve.target > 0) return curve.target;
+        return 0;
+    }
+    static std::string target_words(double target) { return fmt::format("target {:g}, as a mean of five", target); }
 
     static void draw_curve(Ui& ui, const Plot& plot, size_t run) {
         const Curve& curve = plot.snapshot.training.curves[run];

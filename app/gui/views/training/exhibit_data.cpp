@@ -90,6 +90,23 @@ Exhibit kmeans_of(const StepRecord& step) {
     return it;
 }
 
+// The edges of a graph whose nodes stand at `place` and are of `kind`, each once. Rows and columns are those of the
+// adjacency that the model multiplies by, in which every node has itself for a neighbour, too.
+std::vector<Exhibit::Edge> edges_of(const StepRecord& step, const std::vector<std::pair<float, float>>& place,
+                                    const std::vector<int>& kind) {
+    const GraphNode *rows = exhibit_node(step, "adjacency rows"), *columns = exhibit_node(step, "adjacency columns");
+    std::vector<Exhibit::Edge> edges;
+    if (!rows || !columns) return edges;
+    for (size_t a = 0; a < place.size() && a + 1 < rows->value->size(); ++a) {
+        const auto begin = static_cast<size_t>((*rows->value)[a]), end = static_cast<size_t>((*rows->value)[a + 1]);
+        for (size_t i = begin; i < std::min(end, columns->value->size()); ++i) {
+            const auto b = static_cast<size_t>((*columns->value)[i]);
+            if (b > a && b < place.size()) edges.push_back({place[a], place[b], kind[a] == kind[b] ? kind[a] : -1});
+        }
+    }
+    return edges;
+}
+
 Exhibit gcn_of(const StepRecord& step) {
     Exhibit it{.kind = Exhibit::Kind::scatter, .derived = true};
     const GraphNode *logits = exhibit_node(step, "convolution 2"), *nodes = exhibit_node(step, "nodes"),
@@ -101,10 +118,13 @@ Exhibit gcn_of(const StepRecord& step) {
     for (int64_t c = 0; c < classes; ++c)
         it.clouds.push_back(
             {.name = fmt::format("read as {}", c), .dots = {}, .color = static_cast<int>(c % 8), .radius = 2});
+    std::vector<int> read_as;
     for (size_t i = 0; i < plane.size(); ++i) {
         const auto row = logits->value->begin() + static_cast<int64_t>(i) * classes;
-        it.clouds[static_cast<size_t>(std::max_element(row, row + classes) - row)].dots.push_back(plane[i]);
+        read_as.push_back(static_cast<int>(std::max_element(row, row + classes) - row));
+        it.clouds[static_cast<size_t>(read_as.back())].dots.push_back(plane[i]);
     }
+    it.edges = edges_of(step, plane, read_as);
     int right = 0;
     Exhibit::Cloud known{.name = "its label is known", .dots = {}, .color = 8, .radius = 4.5f, .ring = true};
     for (size_t i = 0; i < nodes->value->size() && i < labels->value->size(); ++i) {
@@ -114,7 +134,8 @@ Exhibit gcn_of(const StepRecord& step) {
         const auto row = logits->value->begin() + static_cast<int64_t>(node) * classes;
         right += std::max_element(row, row + classes) - row == static_cast<int64_t>((*labels->value)[i]);
     }
-    it.right = fmt::format("{} nodes, {} labelled", plane.size(), known.dots.size());
+    it.right = fmt::format("{} nodes, {} edges, {} labelled", plane.size(),
+                           with_commas(static_cast<int64_t>(it.edges.size())), known.dots.size());
     it.caption = fmt::format(
         "Step {}: the class scores of all nodes, laid flat along their two widest directions; {} of the {} "
         "labelled nodes are read right.",

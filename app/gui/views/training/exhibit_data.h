@@ -26,6 +26,11 @@ struct Exhibit {
         bool line = false;  // the dots are joined instead
     };
     std::vector<Cloud> clouds;
+    struct Edge {  // of a graph, between two dots
+        std::pair<float, float> from, to;
+        int color = -1;  // of the palette's eight; -1: between two colours
+    };
+    std::vector<Edge> edges;
     float low_x = -1, high_x = 1, low_y = -1, high_y = 1;
     bool square = true;  // both axes have one scale
 

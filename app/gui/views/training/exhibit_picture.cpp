@@ -23,6 +23,8 @@ Color cloud_color(int index, const Theme& theme) {
     return index >= 8 ? theme.ink : colors[index % 8];
 }
 
+constexpr size_t most_edges = 800;  // that are drawn: each is a quad
+
 void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
     // A legend line, then the field; numbers at its corners say the axes' ranges.
@@ -57,6 +59,11 @@ void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
     for (const Exhibit::Cloud& cloud : it.clouds) dots += cloud.ring || cloud.line ? 0 : cloud.dots.size();
     const size_t every = std::max<size_t>(1, (dots + 1199) / 1200);
     ui.clip(field);
+    const size_t every_edge = std::max<size_t>(1, (it.edges.size() + most_edges - 1) / most_edges);
+    for (size_t i = 0; i < it.edges.size(); i += every_edge) {
+        const Exhibit::Edge& edge = it.edges[i];
+        ui.line(at(edge.from), at(edge.to), faded(edge.color < 0 ? theme.ink3 : cloud_color(edge.color, theme), 0.35f));
+    }
     for (size_t c = 0; c < it.clouds.size(); ++c) {
         const Exhibit::Cloud& cloud = it.clouds[c];
         const Color color = cloud_color(cloud.color, theme);
@@ -85,8 +92,10 @@ void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
     ui.text(field.x - 6, field.bottom(), fmt::format("{:.1f}", it.low_y), right);
     ui.text(field.x, field.bottom() + 16, fmt::format("{:.1f}", it.low_x), small);
     ui.text(field.right(), field.bottom() + 16, fmt::format("{:.1f}", it.high_x), right);
-    if (every > 1 && field.w > 220)
-        ui.text(field.x + field.w / 2, field.bottom() + 16, fmt::format("one dot in {} is drawn", every),
+    const size_t left_out = every > 1 ? every : every_edge;
+    if (left_out > 1 && field.w > 140)
+        ui.text(field.x + field.w / 2, field.bottom() + 16,
+                fmt::format("{} in {}{}", every > 1 ? "one dot" : "an edge", left_out, field.w > 220 ? " is drawn" : ""),
                 {.size = 12, .color = theme.quiet, .align = Align::center});
 }
 

@@ -22,6 +22,10 @@ using nn::GraphNode;
 constexpr float box_high = 64, box_flat = 48, box_short = 43, box_least = 112, gap_least = 26, rows_least = 14;
 // Columns that would not fit otherwise stand closer.
 constexpr float box_close = 100, gap_close = 16;
+// A long loop's places as narrow boxes without numbers, so that all of the chain is seen.
+constexpr float box_narrow = 26, gap_narrow = 10;
+constexpr size_t long_loop = 8;  // places
+constexpr int unfollowed = -2;   // in place of a moment: the scroll has followed none yet
 
 class GraphView final : public View {
   public:
@@ -108,7 +112,7 @@ class GraphView final : public View {
     static std::string_view hidden_sentence(const GraphScene& scene) {
         if (scene.step.model.ends_with(".tape") && scene.moment >= 0)
             return "What the steps before have told is shown; all that comes after it waits for your answer.";
-        return scene.step.model.ends_with(".tape")
+        return scene.step.model.ends_with(".tape") || scene.moment < 0
                    ? "Only what goes in is shown; values, gradients and memory stay hidden until you lock an answer."
                    : "Only forward values are shown; gradients, launches and memory stay hidden until you lock an answer.";
     }
@@ -120,10 +124,11 @@ class GraphView final : public View {
     int fits_ = -1;                    // columns, when plan_ was made
     bool stale_ = true;
     std::set<std::string> open_;
-    int edge_ = 0;              // of the node that runs back: which of its edges is written out
-    float high_ = box_high;     // of a box, as there is room
-    float pan_ = 0, fall_ = 0;  // layout units scrolled
-    int followed_moment_ = -2;  // that the scroll has followed
+    int whole_ = -1;                    // narrow boxes, chosen: 1, or not: 0; -1: as the graph asks for
+    int edge_ = 0;                      // of the node that runs back: which of its edges is written out
+    float high_ = box_high;             // of a box, as there is room
+    float pan_ = 0, fall_ = 0;          // layout units scrolled
+    int followed_moment_ = unfollowed;  // that the scroll has followed
 
     static bool same_graph(const nn::StepRecord& a, const nn::StepRecord& b) {
         return a.model == b.model && std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
@@ -137,10 +142,10 @@ class GraphView final : public View {
         const bool other = !seen_ || !same_graph(*step, *seen_);
         seen_ = step;
         tape_ = plan_tape(*step);
-        followed_moment_ = -2;
+        followed_moment_ = unfollowed;
         if (!other) return;
         stale_ = true;
-        level_ = -1;
+        level_ = whole_ = -1;
         open_.clear();
         pan_ = fall_ = 0;
     }
@@ -154,10 +159,12 @@ class GraphView final : public View {
     }
 
     // The moment that the picture shows; while a prediction is open, the end of the forward pass. Of a tensor program the
-    // values may be what is asked for: then it is the last one that steps before have told.
+    // values may be what is asked for: then it is the last one that steps before have told. The values of a model that has
+    // learned say how far it came, its loss first of all: then nothing has run yet.
     GraphScene scene_of(const nn::StepRecord& step, const Session& session, const Focus& focus, bool hidden) const {
         const int known = !hidden                         ? tape_position(session, focus, tape_)
                           : step.model.ends_with(".tape") ? told_moment(session, step, tape_)
+                          : step.step > 0                 ? -1
                                                           : tape_.last_forward();
         const nn::Followed* followed =
             step.followed && step.followed->element.size() == step.nodes.size() ? step.followed.get() : nullptr;
@@ -176,8 +183,9 @@ class GraphView final : public View {
         if (!lost.empty() && !scene.hidden)
             return fmt::format("step {}: the element in which {} lost its number", scene.step.step, lost);
         if (scalars) return fmt::format("{} nodes", scene.step.nodes.size());
-        if (std::none_of(scene.step.nodes.begin(), scene.step.nodes.end(), [](const GraphNode& n) { return n.went_back; }))
-            return "forward only: what is learned here needs no gradient";
+        if (!scene.went_back())
+            return scene.step.model.ends_with(".tape") ? "forward only: the program walks nothing back"
+                                                       : "forward only: what is learned here needs no gradient";
         if (!scene.followed) return "root mean square of each tensor; paused, one element is followed";
         std::string text = "followed: ";
         if (!scene.step.labels.empty() && scene.step.images) text += fmt::format("image {}, ", scene.followed->example);
@@ -232,6 +240,21 @@ class GraphView final : public View {
         }
     };
 
+    // Whether all columns stand side by side only as narrow boxes; and whether they do so: where a loop is long, or as
+    // chosen.
+    bool may_be_narrow(float width) const {
+        const auto columns = static_cast<float>(std::max(1, plan_.columns));
+        return columns * (box_close + gap_close) - gap_close > width &&
+               columns * (box_narrow + gap_narrow) - gap_narrow <= width;
+    }
+    bool is_narrow(float width) const {
+        if (!may_be_narrow(width)) return false;
+        if (whole_ >= 0) return whole_ > 0;
+        return std::count_if(plan_.boxes.begin(), plan_.boxes.end(), [](const GraphBox& box) {
+                   return box.folded() && box.title.starts_with(loop_place);
+               }) >= static_cast<ptrdiff_t>(long_loop);
+    }
+
     GraphPlace place_graph(const GraphScene& scene, const Rect& r, float top, bool cramped) const {
         GraphPlace at{.field = {r.x, top, r.w, r.bottom() - top}, .top = top, .high = high_, .room_high = r.h};
         const auto rows = static_cast<float>(std::max(1, plan_.rows)),
@@ -240,8 +263,13 @@ class GraphView final : public View {
         at.between = std::clamp((at.field.h - rows * high_) / std::max(1.f, rows - 1), least, 34.f);
         const bool close =
             columns * (box_least + gap_least) - gap_least > r.w && columns * (box_close + gap_close) - gap_close <= r.w;
-        const float gap_used = close ? gap_close : gap_least;
-        at.width = std::clamp((r.w + gap_used) / columns - gap_used, close ? box_close : box_least, 140.f);
+        const bool narrow = is_narrow(r.w);
+        const float gap_used = narrow ? gap_narrow : close ? gap_close : gap_least;
+        at.width = std::clamp((r.w + gap_used) / columns - gap_used,
+                              narrow  ? box_narrow
+                              : close ? box_close
+                                      : box_least,
+                              140.f);
         at.gap = std::clamp((r.w - columns * at.width) / std::max(1.f, columns - 1), gap_used, 96.f);
         at.whole = columns * (at.width + at.gap) - at.gap;
         at.deep = rows * (high_ + at.between) - at.between;
@@ -257,10 +285,15 @@ class GraphView final : public View {
     }
 
     // Which level is shown, and folding what was opened. Returns where the words behind the chips begin.
-    float level_chips(Ui& ui, float left, float y) {
+    float level_chips(Ui& ui, float left, float y, float width) {
         const std::string_view labels[] = {"layers", "every op"};
         const int was = level_here_ > 0 ? 0 : 1, now = ui.segmented(left, y, labels, was);
-        if (now != was) level_ = now == 1 ? 0 : -1, open_.clear(), stale_ = true, pan_ = 0, followed_moment_ = -2;
+        if (now != was)
+            level_ = now == 1 ? 0 : -1, open_.clear(), stale_ = true, pan_ = 0, followed_moment_ = unfollowed, whole_ = -1;
+        if (may_be_narrow(width)) {
+            const bool narrow = is_narrow(width);
+            if (ui.chip(left, y, "whole", narrow)) whole_ = narrow ? 0 : 1, pan_ = 0;
+        }
         if (!open_.empty() && ui.chip(left, y, "fold")) open_.clear(), stale_ = true;
         return left + 8;
     }
@@ -303,10 +336,15 @@ class GraphView final : public View {
 
     bool can_fold() const { return level_here_ > 0 || level_ >= 0 || !open_.empty(); }
 
-    // The strip on top. While a prediction is open there is no product to write: its room goes to rows that else would not
-    // fit.
+    // The strip on top. Where no product is written there its room goes to rows that else would not fit.
     bool has_strip(const GraphScene& scene, const Rect& r, bool cramped) const {
-        return r.h >= 48 + 18 + box_high && !(cramped && scene.hidden && !can_fold());
+        if (r.h < 48 + 18 + box_high) return false;
+        if (!cramped) return true;
+        if (scene.hidden) return can_fold();
+        const auto rows = static_cast<float>(std::max(1, plan_.rows));
+        const float high = scene.tells_gradients() ? box_flat : box_short;
+        const bool makes_room = rows * (high + 17) - 17 > r.h - 42 - 18 && rows * (high + 17) - 17 <= r.h - 18;
+        return !(makes_room && open_.empty() && edges_now(scene).empty());
     }
 
     void picture(Ui& ui, Session& session, Focus& focus, const GraphScene& scene, const Rect& r) {
@@ -315,9 +353,9 @@ class GraphView final : public View {
         const auto rows = static_cast<float>(std::max(1, plan_.rows));
         const bool cramped = rows * (box_high + rows_least) - rows_least > r.h - 48 - 18;
         const bool foldable = can_fold(), strip = has_strip(scene, r, cramped);
-        high_ = !cramped ? box_high : scene.tells_gradients() ? box_flat : box_short;
+        high_ = !scene.went_back() ? box_short : !cramped ? box_high : scene.tells_gradients() ? box_flat : box_short;
         const float strip_high = cramped ? 42.f : 48.f;
-        float left = strip && foldable ? level_chips(ui, r.x, r.y + 8) : r.x;
+        float left = strip && foldable ? level_chips(ui, r.x, r.y + 8, r.w) : r.x;
         const float right = r.right() - (strip && actions(ui, session, focus, scene, r) ? actions_width(ui) : 0.f);
         const GraphPlace at = place_graph(scene, r, r.y + (strip ? strip_high : 0.f) + 18, cramped);
         const int here = scene.current() >= 0 ? plan_.box_of[static_cast<size_t>(scene.current())] : -1;
@@ -413,10 +451,15 @@ class GraphView final : public View {
             const GraphBox& box = plan_.boxes[static_cast<size_t>(here)];
             const float x = static_cast<float>(box.column) * (width + gap),
                         y = static_cast<float>(box.row) * (high_ + between);
-            if (x - (width + gap) < pan_) pan_ = x - (width + gap);
-            if (x + 2 * width + gap > pan_ + field.w) pan_ = x + 2 * width + gap - field.w;
-            if (y < fall_) fall_ = y;
-            if (y + high_ > fall_ + field.h) fall_ = y + high_ - field.h;
+            // A graph opens at its first box, unless what runs then would be out of sight.
+            const bool opens = followed_moment_ == unfollowed && pan_ == 0 && fall_ == 0;
+            const bool in_sight = x + width / 2 <= field.w && y + high_ / 2 <= field.h;
+            if (!opens || !(in_sight || scene.moment == scene.tape.last())) {
+                if (x - (width + gap) < pan_) pan_ = x - (width + gap);
+                if (x + 2 * width + gap > pan_ + field.w) pan_ = x + 2 * width + gap - field.w;
+                if (y < fall_) fall_ = y;
+                if (y + high_ > fall_ + field.h) fall_ = y + high_ - field.h;
+            }
         }
         followed_moment_ = scene.moment;
         if (most > 0) {

@@ -41,9 +41,20 @@ bool holds_integers(const GraphNode& node) {
 
 }  // namespace
 
+// All elements of a small tensor, as far as a box has room for them; "": there are more, or one of them is followed back.
+static std::string few_values(const GraphScene& scene, const GraphNode& node) {
+    constexpr size_t most_letters = 16;
+    if (scene.went_back() || node.value->size() < 2 || node.value->size() > 4) return {};
+    std::string text;
+    for (const float value : *node.value)
+        text += fmt::format("{}{:.3g}", text.empty() ? "" : " ", std::abs(value) < 5e-4f ? 0.0f : value);
+    return text.size() <= most_letters ? text : std::string();
+}
+
 std::string value_text(const GraphScene& scene, const GraphNode& node) {
     if (!scene.value_known(node)) return scene.hidden ? "hidden" : "not yet";
     if (!node.value) return "not kept";
+    if (const std::string all = few_values(scene, node); !all.empty()) return all;
     if (!scene.followed && node.value->size() > 1)
         return holds_integers(node) ? "whole numbers" : fmt::format("rms {:.4g}", root_mean_square(*node.value));
     const float v = scene.followed ? followed_value(scene, node.value, node.id) : node.value->at(0);
@@ -149,6 +160,16 @@ void draw_box(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& 
     draw_box_ground(ui, scene, box, at, lines);
     if (!words) return;
     const TextStyle heading{.size = 13, .weight = 600};
+    if (at.w < box_with_numbers) {  // its name alone, of a loop's place the number
+        const bool place = box.title.starts_with(loop_place);
+        const std::string_view name = std::string_view(box.title).substr(place ? loop_place.size() : 0);
+        ui.text(at.x + at.w / 2, at.y + lines.value - (lines.high < 20 ? 4.f : 6.f), name,
+                {.size = 13, .align = Align::center, .weight = 600, .width = at.w - 2});
+        if (ui.hovered(at))
+            ui.tooltip(fmt::format("{}: value {}{}", box.title, value_text(scene, node),
+                                   lines.gradient > 0 ? ", gradient " + gradient_text(scene, node) : std::string()));
+        return;
+    }
     const float room = at.w - 20 - ui.text_width(box.title, heading);
     const std::string detail = detail_of(ui, node, box, room);
     float detail_width = ui.text_width(detail, {.size = 12});

@@ -1,13 +1,18 @@
 // What the autograd graph's parts show at one moment of the tape, and the parts' drawing: boxes, wires, the product on an
 // edge, the curve of live bytes. graph.cpp puts them together.
 #pragma once
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "app/gui/session.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/widgets/draw.h"
 
 namespace lockstep::gui {
+
+inline constexpr float box_with_numbers = 84;             // a box that is narrower has its name alone
+inline constexpr std::string_view loop_place = "place ";  // how the boxes of a loop's rounds begin
 
 struct GraphScene {
     const nn::StepRecord& step;
@@ -25,7 +30,11 @@ struct GraphScene {
     }
     bool value_known(const nn::GraphNode& of) const { return tape.value_known(of.id, moment); }
     bool gradient_known(const nn::GraphNode& of) const { return tape.gradient_known(of.id, moment); }
+    bool went_back() const {  // any node: else no box has a gradient to tell
+        return std::any_of(step.nodes.begin(), step.nodes.end(), [](const nn::GraphNode& n) { return n.went_back; });
+    }
     bool tells_gradients() const {  // or may once one arrives
+        if (!went_back()) return false;
         return !hidden || (moment >= 0 && tape.moments[static_cast<size_t>(moment)].kind != Moment::Kind::forward);
     }
     bool pinned(const nn::GraphNode& of) const {

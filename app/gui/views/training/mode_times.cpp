@@ -61,6 +61,7 @@ ModeTimes mode_times(const scene::TapeRun& run) {
     for (const device::LaunchEvent& launch : step.launches) {
         times.calls_us += launch.enqueue_end_us - launch.enqueue_begin_us;
         times.kernels_us += launch.end_us - launch.begin_us;
+        if (launch.phase == "forward") times.forward_cycles += static_cast<double>(launch.cycles);
         if (launch.enqueue_end_us > launch.enqueue_begin_us)
             times.calls.push_back(
                 {launch.kernel, launch.phase, launch.enqueue_begin_us - begin, launch.enqueue_end_us - begin});
@@ -82,7 +83,7 @@ std::vector<ModeTimes> modes_shown(const Snapshot& snapshot) {
     return modes;
 }
 
-static bool of_programs(const std::vector<ModeTimes>& modes) {
+bool of_programs(const std::vector<ModeTimes>& modes) {
     return std::any_of(modes.begin(), modes.end(), [&](const ModeTimes& mode) {
         return mode.program != modes.front().program && mode.mode == mode.program;
     });

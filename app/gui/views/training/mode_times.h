@@ -23,7 +23,8 @@ struct ModeTimes {
     std::string program;                   // its file, without folder and ending
     std::vector<ModeSpan> calls, kernels;  // of the host; of the GPU
     double calls_us = 0, kernels_us = 0, step_us = 0;
-    double bytes = -1;  // that the launches read and write; -1: not counted
+    double bytes = -1;          // that the launches read and write; -1: not counted
+    double forward_cycles = 0;  // of the forward pass's kernels
     double loss = 0;
     bool replayed = false;
     int launches() const { return static_cast<int>(kernels.size()); }
@@ -33,6 +34,8 @@ ModeTimes mode_times(const scene::TapeRun& run);
 // Of the program on show and of those that stand beside it, eager first, fused last.
 std::vector<ModeTimes> modes_shown(const Snapshot& snapshot);
 
+// Whether these are several programs, which differ in their work, and not one in its modes.
+bool of_programs(const std::vector<ModeTimes>& modes);
 std::string modes_title(const std::vector<ModeTimes>& modes);  // of one program in its modes, or of several programs
 std::string modes_headline(const std::vector<ModeTimes>& modes);
 std::string modes_difference(const std::vector<ModeTimes>& modes);

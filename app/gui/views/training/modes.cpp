@@ -114,6 +114,7 @@ class ModesView final : public View {
         double unit = step_of_time(end);
         while (x_of(unit) - plot.x < 58) unit *= 2;
         const float bottom = plot.y + pitch * static_cast<float>(modes.size());
+        const bool programs = of_programs(modes);  // several programs differ in their work, not in who waits
         for (int i = 0; i * unit <= end; ++i) {
             const float x = x_of(i * unit);
             ui.line({x, plot.y}, {x, bottom}, theme.grid);
@@ -153,7 +154,8 @@ class ModesView final : public View {
             const float x = x_of(mode.step_us) + 8;
             const float told = ui.text(x, y + 15, time_text(mode.step_us), {.size = 16, .weight = 700});
             const std::string idle =
-                fmt::format("GPU idle {:.0f} %", mode.step_us > 0 ? 100 * mode.idle_us() / mode.step_us : 0.0);
+                programs ? fmt::format("forward {} cycles", with_commas(std::llround(mode.forward_cycles)))
+                         : fmt::format("GPU idle {:.0f} %", mode.step_us > 0 ? 100 * mode.idle_us() / mode.step_us : 0.0);
             const bool apart = below + kernels / 2 - y > 27;  // from the time above it
             if (apart && x + ui.text_width(idle, {.size = 13}) < r.right())
                 ui.text(x, below + kernels / 2 + 5, idle, {.size = 13, .color = theme.ink2});
@@ -179,14 +181,18 @@ class ModesView final : public View {
             {"kernels", [](const ModeTimes& m) { return m.kernels_us; }, time},
             {"bytes moved", [](const ModeTimes& m) { return m.bytes; },
              [](double v) { return v < 0 ? std::string("-") : bytes_si(v); }},
+            {"forward, cycles", [](const ModeTimes& m) { return m.forward_cycles; },
+             [](double v) { return with_commas(std::llround(v)); }},
         };
         const bool moved = std::any_of(modes.begin(), modes.end(), [](const ModeTimes& mode) { return mode.bytes >= 0; });
-        const size_t count = std::size(columns) - (moved ? 0 : 1);  // bytes are not counted in every mode
-        const float name = name_width(ui, modes), pitch = (r.w - name) / static_cast<float>(count);
+        std::vector<Column> shown(std::begin(columns), std::begin(columns) + 3);
+        if (moved) shown.push_back(columns[3]);               // bytes are not counted in every mode
+        if (of_programs(modes)) shown.push_back(columns[4]);  // one program has the same kernels in most of its modes
+        const float name = name_width(ui, modes), pitch = (r.w - name) / static_cast<float>(shown.size());
         for (size_t m = 0; m < modes.size(); ++m)
             ui.text(r.x, r.y + 30 + 20 * static_cast<float>(m) + 13, modes[m].mode, {.size = 13, .weight = 600});
-        for (size_t c = 0; c < count; ++c) {
-            const Column& column = columns[c];
+        for (size_t c = 0; c < shown.size(); ++c) {
+            const Column& column = shown[c];
             const float x = r.x + name + pitch * static_cast<float>(c), numbers = 70;
             ui.text(x, r.y + 20, column.title, {.size = 13, .weight = 600, .width = pitch - 12});
             double most = 1e-9;

@@ -21,7 +21,7 @@ TEST_CASE("while a question asks what one group of seeds reads, the other keeps 
     desk.session.workspace = Workspace::learn;
     desk.settle();
     REQUIRE(desk.session.learn.reveal_steps >= 0);
-    CHECK(says(desk, "seeds", "batch 64: mean 6"));
+    CHECK(says(desk, "seeds", "batch 64: mean 7"));
     CHECK(says(desk, "seeds", "batch 512: waits for an answer"));
     CHECK_FALSE(says(desk, "seeds", "batch 512: mean"));
     reads_at_any_size(desk);

@@ -99,11 +99,13 @@ TEST_CASE("no text of batch norm across ranks clashes at any size", "[long]") {
     }
 }
 
-TEST_CASE("one GPU's batch norm names no ranks, and its mean stands clear of the picture's title") {
+TEST_CASE("one GPU's batch norm goes in two steps and names no ranks; a mean stands clear of its picture's title") {
     Desk desk({.lesson = "B10", .lesson_step = 4});
     desk.session.workspace = Workspace::learn;
     desk.settle();
-    CHECK(desk.shows("Batch norm: what values become"));
+    CHECK(desk.shows("6 is 3 from the mean, which is 1.60 deviations"));
+    for (const char* words : {"mean taken off", "divided by 1.87", "1.60"}) CHECK(desk.shows(words));
+    CHECK_FALSE(desk.shows("2 ranks"));
     for (const int step : {4, 5}) {
         desk.session.lesson.step = step;
         desk.session.post(ask::ShowLessonStep{step});
