@@ -232,7 +232,7 @@ TEST_CASE("until= names the first issue of a line, or a later one by its number"
 TEST_CASE("inputs= is read once, in its order, and is five random fillings and the edges unless said") {
     const auto inputs = [](const std::string& written) {
         const Result<Lesson> lesson = parse_lesson(
-            front + "## A | make\n::: exercise id=e file=a.cu args=i32:1 check=cycles" + written + "\nDo.\n:::\n",
+            front + "## A | make\n::: exercise id=e file=a.cu args=i32:1 check=cycles<9" + written + "\nDo.\n:::\n",
             "x/lesson.md");
         if (!lesson) return render(lesson.error());
         std::string told;

@@ -340,20 +340,4 @@ TEST_CASE("runs that lie on each other are all seen, and a restart from a checkp
     CHECK(said_by(desk, "curves").find(", from step 20 on from its checkpoint") != std::string::npos);
 }
 
-TEST_CASE("an order's wrong answer is told by its entry, not by the number of the answer") {
-    Desk desk({.lesson = "C10", .lesson_step = 5});
-    desk.session.workspace = Workspace::learn;
-    desk.settle();
-    LessonState::Prediction& given = desk.session.lesson.predictions[5][0];
-    REQUIRE(given.board);
-    for (size_t i = 0; i < given.board->places.size(); ++i) given.sketch.values.push_back(static_cast<double>(i));
-    given.chosen = 0;  // as the picture's nearest answer is
-    given.locked = true;
-    desk.session.post(ask::LockPrediction{0});
-    desk.settle();
-    INFO(desk.said());
-    CHECK(desk.said().find("Why 1 tempts") == std::string::npos);
-    CHECK(desk.said().find("layers first tempts") != std::string::npos);
-}
-
 }  // namespace gui_lesson_pictures_test

@@ -642,18 +642,6 @@ TEST_CASE("What is no cycle is told, and so is a jump that leads nowhere") {
     CHECK(desk.click_on("barrier"));  // what says so leaves the other jumps where they are
 }
 
-TEST_CASE("In presenter mode a jump that leads nowhere says so and leaves the jumps where they are") {
-    MachineDesk desk;
-    desk.size(1600, 900, 1);
-    desk.shell.presenter.on = true;
-    desk.shell.focus.time = desk.run().result.cycles - 1;
-    desk.frames(4);
-    REQUIRE(desk.click_on("miss"));
-    CHECK(desk.said().find("no miss comes after this cycle") != std::string::npos);
-    CHECK(desk.click_on("miss"));
-    CHECK(desk.clashes().empty());
-}
-
 TEST_CASE("Where the clock jumps to, a warp is looked at that is there") {
     MachineDesk desk(5, "teaching:4");
     const KernelTrace& trace = desk.run().result.trace;
