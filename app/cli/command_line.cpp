@@ -50,14 +50,19 @@ std::string not_from_1(const std::string& text) {
 }
 
 std::function<std::string(const std::string&)> number_within(double least, double most, bool above) {
-    return [=](const std::string& text) {
+    const auto is_right = [=](const std::string& text) {
         double value = 0;
         const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc{} && rest == text.data() + text.size() && value <= most &&
-            (above ? value > least : value >= least))
-            return std::string();
-        return fmt::format("a number {} {}{} is needed, not '{}'", above ? "above" : "from", least,
-                           most < 1e300 ? fmt::format(" to {}", most) : "", text);
+        return error == std::errc{} && rest == text.data() + text.size() && value <= most &&
+               (above ? value > least : value >= least);
+    };
+    return [=](const std::string& text) {
+        if (is_right(text)) return std::string();
+        std::string pointed = text;  // "0,1", as many languages write it
+        std::replace(pointed.begin(), pointed.end(), ',', '.');
+        return fmt::format("a number {} {}{} is needed, not '{}'{}", above ? "above" : "from", least,
+                           most < 1e300 ? fmt::format(" to {}", most) : "", text,
+                           pointed != text && is_right(pointed) ? fmt::format(": with a point, {}", pointed) : "");
     };
 }
 

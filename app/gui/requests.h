@@ -66,6 +66,7 @@ struct Tell {  // what went wrong outside, or went well
     static constexpr Manner manner = beside;
     std::string sentence;
     bool good = false;
+    std::string file = {};  // that was written, by its whole path: it can be copied
 };
 struct RunOwn { static constexpr Manner manner = newest_now; std::shared_ptr<const KernelJob> job; };
 struct OpenLaunch { static constexpr Manner manner = newest_now; int64_t launch = 0; };       // of the program that ran

@@ -193,6 +193,44 @@ const scene::PublishedPlan* plan_named(const std::string& name) {
     return found == plans.end() ? nullptr : &*found;
 }
 
+constexpr std::pair<std::string_view, FollowedPacket::Kind> packet_kinds[] = {
+    {"microbatch", FollowedPacket::Kind::microbatch},
+    {"message", FollowedPacket::Kind::message},
+    {"chunk", FollowedPacket::Kind::chunk}};
+
+void read_followed(RunReader& in, RunPlace& place) {
+    if (const RunJson* const request = in.find("request")) {
+        RunReader of(*request, "place.request");
+        place.request = {of.whole("begin", 0, -1), of.whole("sm", 0, -1, 65'535), of.whole("line", 0, -1)};
+        of.end();
+    }
+    if (const RunJson* const packet = in.find("packet")) {
+        RunReader of(*packet, "place.packet");
+        const std::string kind = of.text("kind", 40);
+        const auto found = std::ranges::find(packet_kinds, kind, [](const auto& one) { return std::string(one.first); });
+        if (found == std::end(packet_kinds)) of.refuse("kind", "is none that is known here");
+        place.packet.kind = found->second;
+        place.packet.replica = static_cast<int>(of.whole("replica", 0, 0, 1e6));
+        place.packet.number = static_cast<int>(of.whole("number", 0, -1, 1e6));
+        place.packet.chunk = static_cast<int>(of.whole("chunk", 0, -1, 1e6));
+        of.end();
+    }
+    place.stops = in.flag("stops", false);
+}
+
+RunJson followed_json(const RunPlace::Request& request) {
+    return {{"begin", request.begin}, {"sm", request.sm}, {"line", request.line}};
+}
+RunJson followed_json(const FollowedPacket& packet) {
+    RunJson json = RunJson::object();
+    for (const auto& [name, kind] : packet_kinds)
+        if (kind == packet.kind) json["kind"] = name;
+    json["replica"] = packet.replica;
+    if (packet.number >= 0) json["number"] = packet.number;
+    if (packet.chunk >= 0) json["chunk"] = packet.chunk;
+    return json;
+}
+
 RunPlace read_place(const RunJson& from) {
     RunReader in(from, "place");
     RunPlace place;
@@ -212,6 +250,7 @@ RunPlace read_place(const RunJson& from) {
     if (!place.plan.empty() && plan_named(place.plan) == nullptr) in.refuse("plan", "is none that is known here");
     place.rank = in.whole("rank", 0, -1, 1e6);
     place.step_time = in.number("step_time", 0, 1e12, -1);
+    read_followed(in, place);
     in.end();
     return place;
 }
@@ -323,6 +362,9 @@ std::string text_of(const RunFile& run) {
     if (!run.place.plan.empty()) place["plan"] = run.place.plan;
     put("rank", run.place.rank);
     if (run.place.step_time >= 0) place["step_time"] = run.place.step_time;
+    if (run.place.request.begin >= 0) place["request"] = followed_json(run.place.request);
+    if (run.place.packet.kind != FollowedPacket::Kind::none) place["packet"] = followed_json(run.place.packet);
+    if (run.place.stops) place["stops"] = true;
     all["place"] = place;
     return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -366,8 +408,15 @@ RunFile run_on_show(const Session& session, const Focus& focus, const std::strin
         }
         run.place.lane = focus.lane;
         run.place.line = focus.line;
+        const int64_t followed = session.machine.followed;
+        if (trace.machine && followed >= 0 && followed < static_cast<int64_t>(trace.machine->requests.size())) {
+            const RequestRecord& request = trace.machine->requests[static_cast<size_t>(followed)];
+            run.place.request = {request.begin, request.sm, static_cast<int64_t>(request.line)};
+        }
     }
     if (session.workspace == Workspace::machine) {
+        run.place.packet = session.machine.packet;
+        run.place.stops = session.machine.follow;
         run.place.zoom = session.machine.wanted;
         run.place.rank = session.machine.rank;
         run.place.step_time = session.cluster.time;

@@ -29,6 +29,12 @@ struct RunPlace {                 // where one stood; -1 and "": not said
     std::string plan;       // above a GPU: one of published_plans(); "": another step, or none
     int64_t rank = -1;      // there, the GPU that is looked at
     double step_time = -1;  // in the step's unit
+    struct Request {        // that was followed; found again by when it begins, who asks and which line of memory it wants
+        int64_t begin = -1, sm = -1, line = -1;
+        bool operator==(const Request&) const = default;
+    } request;
+    FollowedPacket packet;  // that was followed above a GPU
+    bool stops = false;     // the clock, where what is followed arrives
     bool operator==(const RunPlace&) const = default;
 };
 

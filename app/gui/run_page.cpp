@@ -126,8 +126,8 @@ std::string page_of_run(const Session& session, const Focus& focus, const std::s
     const int64_t begin = trace.truncated ? trace.kept_from : 0, end = trace.truncated ? trace.kept_until : trace.cycles,
                   until = page_end(trace, begin, end);
     PageJson all;
-    all["title"] = fmt::format("{} on {}: {} cycles (simulated)", run->program->shown_name(), run->gpu.title,
-                               with_commas(run->result.cycles));
+    all["title"] = fmt::format("{} on {}: {} (simulated)", run->program->shown_name(), run->gpu.title,
+                               counted(run->result.cycles, "cycle"));
     all["kernel"] = run->program->shown_name();
     all["gpu"] = run->gpu.title;
     all["cycles"] = trace.cycles;

@@ -186,6 +186,7 @@ std::vector<SceneRow> rows_of_learn() {
          lesson({row(300, {slot("program", 560, 400, 220), slot("code", 576, 400, 200)}), slot("graph", 440, 760, 300),
                  slot("kernels", 170, 640, 180)}),
          node, "graph"},
+        {learn, "program", lesson({slot("program", 400, 560, 330), slot("graph", 480, 760, 340)}), node, "program"},
         {learn, "descent",  // a tensor program of several steps
          lesson({row(340, {slot("program", 560, 400, 220), slot("curves", 576, 380, 290)}), slot("graph", 400, 760, 300),
                  slot("kernels", 170, 640, 180)}),

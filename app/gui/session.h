@@ -87,6 +87,7 @@ struct Curve {                             // one training run in the learning c
     int64_t batch = 0;                   // examples of a step; 0: not known
     double target = 0;                   // the loss that it was to reach; 0: none
     int64_t to_target = 0;               // steps until it did; 0: it did not
+    int64_t resumed = 0;                 // the step at which it went on from a checkpoint; 0: it never stopped
     bool kept_back = false;              // of a picture: a question asks how it goes on
     int colour = -1;                     // of a run that stays beside later ones, for as long as it does; -1: by its place
 };
@@ -301,10 +302,16 @@ struct SmLook {  // of every picture of a kernel
 struct TrainingLook {
     int32_t tape_at = -1;  // moment of the tape that was stepped to (tape_data.h); -1: follows the launch
     struct SettingMenu {   // asked for by the training strip: the shell opens it
-        enum class Kind { none, model, device, optimizer, rate, batch, ranks } kind = Kind::none;
+        enum class Kind { none, model, device, optimizer, rate, batch, ranks, more } kind = Kind::none;
         float x = 0, y = 0;
+        struct Setting {
+            Kind kind = Kind::none;
+            std::string name, value;  // "batch", "64"
+        };
+        std::vector<Setting> others = {};  // of `more`: what the strip has no room for
     } setting_menu;
 };
+using TrainingSetting = TrainingLook::SettingMenu::Setting;
 struct ClusterLook {
     double time = -1;  // of the schedules, in their unit; -1: where the picked micro-batch starts on the picked rank
     double collective_time = -1;                       // of the collective, microseconds; -1: in its middle

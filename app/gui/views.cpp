@@ -13,7 +13,7 @@ namespace lockstep::gui {
     VIEW(make_sketch_view, "sketch", "Your prediction", learn, 180, 14)                                   \
     VIEW(make_source_view, "source", "Source", learn)                                                     \
     VIEW(make_threads_view, "threads", "Grid, block, thread", learn, 240)                                 \
-    VIEW(make_stack_view, "stack", "Reconvergence stack", learn)                                          \
+    VIEW(make_stack_view, "stack", "Paths of a warp", learn)                                          \
     VIEW(make_divergence_view, "divergence", "Divergence", learn, 200, 4)                                 \
     VIEW(make_fragments_view, "fragments", "Fragments", learn, 560)                                       \
     VIEW(make_tensor_core_view, "tensor_core", "A tensor core's piece", learn, 300)                       \

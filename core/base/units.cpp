@@ -14,6 +14,12 @@ std::string with_commas(int64_t value) {
     return digits;
 }
 
+std::string counted(int64_t count, std::string_view one, std::string_view many) {
+    const std::string number = with_commas(count);
+    if (count == 1) return fmt::format("{} {}", number, one);
+    return many.empty() ? fmt::format("{} {}s", number, one) : fmt::format("{} {}", number, many);
+}
+
 std::string time_text(double us, const TimeDigits& digits) {
     struct Unit {
         double us;

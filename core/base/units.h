@@ -1,11 +1,19 @@
 // Times, sizes and counts as people read them, in units of the SI. Sizes of memories, in powers of 1024: sizes.h.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace lockstep {
 
 std::string with_commas(int64_t value);  // "12,525"
+// So many of something: "1 warp", "2,048 warps"; `many` where it does not end in s alone ("pass", "passes").
+std::string counted(int64_t count, std::string_view one, std::string_view many = {});
+template <std::integral Count>
+std::string counted(Count count, std::string_view one, std::string_view many = {}) {
+    return counted(static_cast<int64_t>(count), one, many);
+}
 
 struct TimeDigits {
     int significant = 3;

@@ -126,6 +126,25 @@ class LessonParser {
             const auto problem = unaskable(lesson_, exercise, name);
             if (problem) throw Failure(later.directive.problem(*later.directive.find("check"), name.at, problem->message));
         }
+        for (const Expression& clause : exercise.check.clauses())
+            if (const std::string problem = says_nothing(clause); !problem.empty())
+                throw Failure(later.directive.problem(*later.directive.find("check"), clause.names().front().at, problem));
+    }
+
+    // Why nobody's text can fail the clause, or none can hold it; "": it says something of the learner's own.
+    static std::string says_nothing(const Expression& clause) {
+        const std::vector<FigureName> names = clause.names();
+        if (names.empty()) return {};
+        const bool others = std::ranges::all_of(names, [](const FigureName& name) { return !name.place("run").empty(); });
+        const std::string own = names.front().without("run").text;
+        if (!clause.is_truth())
+            return others
+                       ? fmt::format("'{0}' compares nothing: the learner's own stands without @run, as in {1} <= 0.8 * {0}",
+                                     clause.text(), own)
+                       : fmt::format("'{0}' compares nothing: it needs a bound, as in {0} <= 100", clause.text());
+        if (others)
+            return fmt::format("'{}' says nothing of the learner's own run: that is '{}', without @run", clause.text(), own);
+        return {};
     }
 
     // The exercise is there and leaves the figure; only a kernel is launched at another size.

@@ -298,6 +298,8 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("validate peek", "latency, rate, strides, bandwidth, blocks, peak, sgemm, silicon, cluster, kernels");
     refuses("train --model mlp --steps 1 --momentum nan", "a number from 0 to 1 is needed, not 'nan'");
     refuses("train --model mlp --steps 1 --clip-norm -1", "a number from 0 is needed, not '-1'");
+    refuses("train --model mlp --steps 1 --lr high", "such as 0.1; without --lr the model's own rate is taken");
+    refuses("train --model mlp --steps 1 --lr 0,1", "not '0,1': with a point, 0.1");
     refuses("train --model mlp --steps 1 --dp 2 --bucket-mb nan", "a number from 0 to 4096 is needed");
     refuses("train --model mlp --steps 1 --sample 10", "model mlp writes no text: gpt and llama do");
     refuses("train --model mlp --dp 2 --all-reduce rings", "did you mean 'ring'?");

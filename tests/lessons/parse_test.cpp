@@ -204,6 +204,22 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
     for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
 }
 
+TEST_CASE("a clause of check= that no text could fail, or none hold, is refused in a sentence") {
+    const auto judged_by = [](const std::string& check) {
+        std::string text = small;
+        const std::string was = "outputs == reference && cycles < 9";
+        return error_of(text.replace(text.find(was), was.size(), check));
+    };
+    CHECK(judged_by("outputs == reference && (cycles < 9 || 2 * issues < 8)") == "no error");
+    CHECK(judged_by("!(cycles < cycles@run:starter)") == "no error");
+    CHECK(judged_by("outputs == reference && cycles@run:starter")
+              .find("'cycles@run:starter' compares nothing: the learner's own stands without @run, as in cycles <= 0.8 * "
+                    "cycles@run:starter") != std::string::npos);
+    CHECK(judged_by("2 * cycles").find("'2 * cycles' compares nothing: it needs a bound") != std::string::npos);
+    CHECK(judged_by("cycles@run:reference < cycles@run:starter")
+              .find("says nothing of the learner's own run: that is 'cycles', without @run") != std::string::npos);
+}
+
 TEST_CASE("until= names the first issue of a line, or a later one by its number") {
     CHECK(issue_named("issue(line:7)")->line == 7);
     CHECK(issue_named("issue(line:7)")->time == 1);
@@ -216,7 +232,7 @@ TEST_CASE("until= names the first issue of a line, or a later one by its number"
 TEST_CASE("inputs= is read once, in its order, and is five random fillings and the edges unless said") {
     const auto inputs = [](const std::string& written) {
         const Result<Lesson> lesson = parse_lesson(
-            front + "## A | make\n::: exercise id=e file=a.cu args=i32:1 check=cycles" + written + "\nDo.\n:::\n",
+            front + "## A | make\n::: exercise id=e file=a.cu args=i32:1 check=cycles<9" + written + "\nDo.\n:::\n",
             "x/lesson.md");
         if (!lesson) return render(lesson.error());
         std::string told;

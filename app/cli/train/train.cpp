@@ -394,7 +394,12 @@ void add_training_option(const Command& command, nn::TrainerOptions& options, co
                 command.add_flag(flag, value, summary);
             } else if constexpr (!std::is_enum_v<Value>) {
                 const Option option = command.add_option(flag, value, summary);
-                if (std::is_same_v<Value, double> && row.least > -1e300)
+                if (row.name == "lr")
+                    option.check([wrong = number_within(row.least, row.most)](const std::string& text) {
+                        const std::string why = wrong(text);
+                        return why.empty() ? why : why + ", such as 0.1; without --lr the model's own rate is taken";
+                    });
+                else if (std::is_same_v<Value, double> && row.least > -1e300)
                     option.check(number_within(row.least, row.most));
                 else if (std::is_integral_v<Value> && row.least >= 0)
                     option.check(row.least > 0 ? not_from_1 : not_from_0);

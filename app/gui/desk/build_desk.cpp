@@ -112,10 +112,11 @@ std::shared_ptr<const BuildTask> task_of_kernel(const model::KernelRun& run) {
     if (!run.before) throw Failure("this run did not keep the memory that it began with, so it cannot run on another GPU");
     const std::shared_ptr<BuildTask> task = free_task(run.gpu);
     task->title = run.program->shown_name();
-    task->question = fmt::format(
-        "The kernel on show, with {} blocks of {} threads, on a GPU of your own. It begins as {}, and nothing is forbidden.",
-        with_commas(static_cast<int64_t>(run.config.grid.x) * run.config.grid.y * run.config.grid.z),
-        with_commas(static_cast<int64_t>(run.config.block.x) * run.config.block.y * run.config.block.z), run.gpu.title);
+    task->question =
+        fmt::format("The kernel on show, with {} of {}, on a GPU of your own. It begins as {}, and nothing is forbidden.",
+                    counted(static_cast<int64_t>(run.config.grid.x) * run.config.grid.y * run.config.grid.z, "block"),
+                    counted(static_cast<int64_t>(run.config.block.x) * run.config.block.y * run.config.block.z, "thread"),
+                    run.gpu.title);
     task->launch.program = run.program;
     task->launch.config = run.config;
     task->launch.memory = run.before;
@@ -357,7 +358,7 @@ void BuildDesk::save(const Snapshot&) {
     }
     try {
         write_file(file.string(), text);
-        note = "saved as " + file.string();
+        note = "saved as " + std::filesystem::absolute(file, error).string();
     } catch (const Failure& failure) {
         note = failure.diagnostic.message;
     }

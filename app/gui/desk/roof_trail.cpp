@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "app/gui/widgets/draw.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -73,7 +74,7 @@ std::string label_of(const RoofRun& fresh, const std::vector<RoofRun>& runs) {
     }
     if (last == nullptr) return label;
     if (other_blocks)
-        label = fmt::format("{}, {} block{}", fresh.name, fresh.blocks, fresh.blocks == 1 ? "" : "s");
+        label = fmt::format("{}, {}", fresh.name, counted(fresh.blocks, "block"));
     else if (last->threads != fresh.threads)
         label = fmt::format("{}, blocks of {}", fresh.name, fresh.threads);
     else if (const int line = changed_line(last->source, fresh.source); line > 0)

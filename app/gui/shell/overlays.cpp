@@ -216,15 +216,20 @@ int Shell::workspace_menu(Ui& ui) {
 
 // Where the bar has no room for the others.
 int Shell::menu_of_menus(Ui& ui, Menu& next) {
-    const int pressed = drop_down(ui, menu_x_, width_, height_,
-                                  {{"Search", "Ctrl K"},
+    std::vector<MenuItem> items = {{"Search", "Ctrl K"},
                                    {shown_title(*snapshot_), "lessons"},
                                    {"GPU", gpu_on_show(*snapshot_)},
                                    {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                    {"Theme", std::string(theme->name)},
-                                   {"Keyboard", "F1"}});
-    static constexpr Menu leads_to[] = {Menu::palette, Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
-    if (pressed >= 0) next = leads_to[pressed];
+                                   {"Keyboard", "F1"}};
+    std::vector<Menu> leads_to = {Menu::palette, Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
+    constexpr std::ptrdiff_t gpu = 2;
+    if (session.workspace == Workspace::home) {  // as in the bar
+        items.erase(items.begin() + gpu);
+        leads_to.erase(leads_to.begin() + gpu);
+    }
+    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    if (pressed >= 0) next = leads_to[static_cast<size_t>(pressed)];
     if (next == Menu::palette) palette_.open(*this);
     if (pressed >= 0 && next == Menu::none) theme = &next_theme(*theme);
     return pressed;
@@ -261,9 +266,21 @@ int Shell::help(Ui& ui) {
     return ui.clicked({0, 0, width_, height_}) ? -2 : -1;
 }
 
+// Of those that a narrow strip has no room for one, whose own menu follows.
+int Shell::more_settings_menu(Ui& ui) {
+    TrainingLook::SettingMenu& menu = session.training.setting_menu;
+    std::vector<MenuItem> items;
+    for (const TrainingSetting& one : menu.others) items.push_back({one.name, one.value, false});
+    const int pressed = drop_down(ui, menu.x, width_, height_, items, menu.y);
+    if (pressed < 0) return pressed;
+    menu.kind = menu.others[static_cast<size_t>(pressed)].kind;
+    return state.animate = true, -1;
+}
+
 // One setting of the training run: what is chosen begins another run.
 int Shell::setting_menu(Ui& ui) {
     using Kind = TrainingLook::SettingMenu::Kind;
+    if (session.training.setting_menu.kind == Kind::more) return more_settings_menu(ui);
     TrainingSetup wanted = snapshot_->training.setup;
     std::vector<MenuItem> items;
     std::vector<TrainingSetup> leads_to;
@@ -323,6 +340,7 @@ int Shell::setting_menu(Ui& ui) {
                     ranks == wanted.ranks, setup);
             }
             break;
+        case Kind::more:
         case Kind::none:
             return -2;
     }

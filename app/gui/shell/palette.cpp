@@ -216,6 +216,7 @@ bool Shell::palette_key(const KeyPress& key) {
 void Shell::choose_found(size_t index) {
     if (index >= palette_.found.size()) return;
     const auto act = palette_.found[index]->act;
+    if (!act) return;  // a sentence
     menu_ = Menu::none;
     menu_from_ = 0;
     state.focused = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -183,6 +184,31 @@ struct PaletteLists {
         }
     }
 
+    // "line 4000", of a text that has fewer: that is said, and Enter goes to its last line.
+    static void no_line(Shell& shell, const std::string& query, Entries& entries) {
+        if (!query.starts_with("line")) return;
+        std::string number = query.substr(4);
+        number.erase(0, std::min(number.find_first_not_of(' '), number.size()));
+        int64_t wanted = 0;
+        const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), wanted);
+        if (number.empty() || error != std::errc() || end != number.data() + number.size()) return;
+        const bool own = shell.session.workspace == Workspace::kernel;
+        const auto& run = shell.snapshot_->kernel.run;
+        if (!own && (!run || run->source.empty())) {
+            entries.push_back({"No source is on show here: open a kernel, or a lesson that has one", "", {}});
+            return;
+        }
+        const std::string file = own ? shell.session.desk.document().shown_name() : run->program->shown_name();
+        const std::vector<std::string> all = lines_of(own ? shell.session.desk.document().text : run->source);
+        const auto count = static_cast<int64_t>(all.size());
+        if (count == 0 || (wanted >= 1 && wanted <= count)) return;
+        entries.push_back({fmt::format("There is no line {}: {} has {}", with_commas(wanted), file, counted(count, "line")),
+                           "Enter goes to the last", [line = static_cast<int32_t>(count), own](Shell& s) {
+                               if (own) s.session.desk.go_to_line = line;
+                               if (!own) s.focus.line = line, s.line_wish_ = line;
+                           }});
+    }
+
     static void registers(Shell& shell, const std::string&, Entries& entries) {
         const auto& run = shell.snapshot_->kernel.run;
         if (!run || !run->program) return;
@@ -229,7 +255,10 @@ struct PaletteLists {
         std::string wrong;
         const auto cycle =
             cycle_typed(number, trace->cycles, cycles_shown(shell.session, shell.focus, *shell.snapshot_), wrong);
-        if (!cycle) return;
+        if (!cycle) {  // one sentence says why there is none
+            if (!wrong.empty()) wrong[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(wrong[0])));
+            return entries.push_back({wrong, "", {}});
+        }
         entries.push_back({fmt::format("cycle {}", with_commas(*cycle)),
                            fmt::format("of {}, {}", with_commas(trace->cycles), shell.snapshot_->kernel.label),
                            [at = *cycle](Shell& s) { s.go_to_cycle(at); }});
@@ -244,6 +273,7 @@ std::span<const PaletteRow> palette_rows() {
         {"workspace", 28, PaletteLists::spaces},
         {"lesson", 26, PaletteLists::course},
         {"cycle", 0, PaletteLists::cycles, true},
+        {"line", 0, PaletteLists::no_line, true},
         {"word", 22, PaletteLists::glossary},
         {"your kernel", 20, PaletteLists::own_kernels},
         {"setting", 18, PaletteLists::settings},

@@ -11,6 +11,7 @@
 #include "app/gui/shell/notes.h"
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/kernel/source_text.h"
+#include "core/base/units.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::gui {
@@ -57,7 +58,7 @@ float prose_height(Ui& ui, const lessons::Step& step, float width, float size, f
 }
 
 std::string hands_text(int hands) {
-    return fmt::format("{} hand{}", hands, hands == 1 ? "" : "s");
+    return counted(hands, "hand");
 }
 
 }  // namespace

@@ -235,6 +235,10 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     const bool had_menu = menu_ != Menu::none;
     const uint32_t focused = keyboard_ ? state.focused : 0;
     rest_pointer(input);
+    if (into_menu_ > 0) {  // its rows are known a frame after it was drawn
+        state.animate = true;
+        if (--into_menu_ == 0 && menu_ != Menu::none && menu_ != Menu::palette && menu_ != Menu::help) state.move_focus(1);
+    }
     keys(input);
     state.calm = motion == "reduced" || (motion.empty() && desktop_is_calm);
     session.less_motion = state.calm;

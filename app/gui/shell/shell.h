@@ -127,6 +127,7 @@ class Shell {
     void far_key(Key which, int way);
     void letter_key(const KeyPress& key);
     void next_panel(int way);
+    bool opener_key(const KeyPress& key);
     void give_key(Key which);  // to the view that the pointer is in
     struct BarLabel {
         std::string text;
@@ -162,6 +163,7 @@ class Shell {
     void keep_remembered();
     void return_to_play_head();
     void follow_place();
+    void follow_request_wish();
     void go_to_cycle(int64_t cycle);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
@@ -202,6 +204,7 @@ class Shell {
     int menu_of_menus(Ui& ui, Menu& next);
     int help(Ui& ui);
     int setting_menu(Ui& ui);
+    int more_settings_menu(Ui& ui);
     int palette_menu(Ui& ui);
     bool palette_key(const KeyPress& key);
     void choose_found(size_t index);
@@ -249,6 +252,7 @@ class Shell {
     PaletteSearch palette_;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
+    int into_menu_ = 0;                   // frames until the first row of the menu that Down opened has the keyboard
     uint32_t menu_from_ = 0;              // control that had the keyboard before
     float width_ = 1600, height_ = 1000;  // layout units
     double last_play_ = 0, now_ = 0;
@@ -280,7 +284,12 @@ class Shell {
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
-    std::vector<uint32_t> panel_controls_;                 // the first of each panel, as drawn last
+    struct PanelStop {  // where F6 comes to
+        std::string view;
+        size_t begin = 0;      // of its controls, in the ring
+        uint32_t control = 0;  // the first of them; 0: it has none, and its view's own keys are what is left
+    };
+    std::vector<PanelStop> panel_stops_;                   // as drawn last
     std::shared_ptr<const model::KernelRun> before_step_;  // on show when the lesson went to a step of another scene
     double went_on_ = 0;                                   // when it did
     bool older_ = false;                                   // the run on show is older than what is on the desk
@@ -289,12 +298,18 @@ class Shell {
     std::string chosen_gpu_;  // by hand, for what no lesson and no document says
     struct PlaceWish {        // of a run that was opened
         RunPlace place;
+        std::shared_ptr<const model::KernelRun> before = {};  // on show when it was opened
         Source source = Source::none;
         int64_t step = -1, launch = -1;  // of a training run
         bool asked_sm = false;
         int waited = 0;  // frames, for the warp's history
     };
     std::optional<PlaceWish> place_wish_;
+    struct RequestWish {  // to be followed again, once the trace has it
+        RunPlace::Request request;
+        int waited = 0;  // frames
+    };
+    std::optional<RequestWish> request_wish_;
     std::optional<Remembered> play_head_;  // to go back to, once its kernel is there
     bool told_fonts_ = false;
     bool runs_own_ = false, stays_ = false;  // stays_: in the workspace that one is in, even if it does not compile

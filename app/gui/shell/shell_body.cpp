@@ -56,13 +56,10 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         view->view->draw(ui, session, focus, whole_view);
         if (of_run && before_step_ && !snapshot_->busy.empty()) say_older(ui, where);
     }
-    if (state.ring.size() > controls) {  // a word that is explained is no control
-        const auto begin = state.ring.begin() + static_cast<std::ptrdiff_t>(controls);
-        const auto control = std::find_if(begin, state.ring.end(), [&](uint32_t id) {
-            return std::ranges::find(state.words_in_ring, id) == state.words_in_ring.end();
-        });
-        if (control != state.ring.end()) panel_controls_.push_back(*control);
-    }
+    const auto control =  // a word that is explained is none
+        std::find_if(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
+                     [&](uint32_t id) { return std::ranges::find(state.words_in_ring, id) == state.words_in_ring.end(); });
+    panel_stops_.push_back({std::string(name), controls, control == state.ring.end() ? 0 : *control});
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
@@ -174,7 +171,7 @@ void Shell::bring_pages(const std::vector<TabStrip>& strips) {
 
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
-    panel_controls_.clear();
+    panel_stops_.clear();
     older_ = !older_run(*snapshot_).empty() || awaits_step(*snapshot_);
     if (session.workspace != workspace_ && workspace_ && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)

@@ -125,6 +125,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     if (session.workspace != Workspace::kernel) session.desk.typing = false;
     adopt_roof(*snapshot);
     adopt_source(*snapshot);
+    if (kernel_ && snapshot->kernel.run != kernel_) session.machine.followed = -1;  // a request of that run alone
     if (!snapshot->kernel.run && kernel_) {  // a scene without one: the next is looked at anew
         kernel_.reset();
         asked_ = {};

@@ -241,8 +241,16 @@ bool Shell::page_key(const KeyPress& key) {
     }
 }
 
+// As in any form: Down on what has a menu opens it, and goes to its first row.
+bool Shell::opener_key(const KeyPress& key) {
+    if (key.code != KeyCode::down || !state.opener_was_focused) return false;
+    keyboard_ = state.activate = true;
+    into_menu_ = 2;
+    return true;
+}
+
 void Shell::plain_key(const KeyPress& key) {
-    if (splitter_key(key)) return;
+    if (splitter_key(key) || opener_key(key)) return;
     if (sketch_key(key)) return;
     if (page_key(key)) return;
     switch (key.code) {
@@ -284,22 +292,28 @@ void Shell::plain_key(const KeyPress& key) {
     }
 }
 
-// To the first control of the next panel, or of the one before.
+// To the first control of the next panel, or of the one before; into one without controls as its keys go there.
 void Shell::next_panel(int way) {
     const auto& ring = state.last_ring;
-    std::vector<size_t> begins;  // in the ring, of the panels that have a control
-    for (const uint32_t first : panel_controls_)
-        if (const auto at = std::ranges::find(ring, first); at != ring.end())
-            begins.push_back(static_cast<size_t>(at - ring.begin()));
-    if (begins.empty()) return;
-    const auto found = std::ranges::find(ring, state.focused);
-    const size_t here = found == ring.end() || state.focused == 0 ? 0 : static_cast<size_t>(found - ring.begin());
-    const auto after = std::ranges::upper_bound(begins, here);  // of the panel behind the one that one is in
-    const auto count = static_cast<int>(begins.size()), at = static_cast<int>(after - begins.begin());
-    const int wanted = way > 0 ? at % count : (at - 2 + 2 * count) % count;
+    const auto count = static_cast<int>(panel_stops_.size());
+    if (count == 0) return;
+    int here = -1;  // none yet
+    if (state.focused == 0 && keyboard_) {
+        const auto on = std::ranges::find(panel_stops_, state.active_view, &PanelStop::view);
+        here = on == panel_stops_.end() ? -1 : static_cast<int>(on - panel_stops_.begin());
+    } else if (const auto found = std::ranges::find(ring, state.focused); state.focused != 0 && found != ring.end()) {
+        const auto at = static_cast<size_t>(found - ring.begin());
+        for (int i = 0; i < count; ++i) {
+            const PanelStop& stop = panel_stops_[static_cast<size_t>(i)];
+            if (stop.control != 0 && stop.begin <= at) here = i;
+        }
+    }
+    const int wanted = here < 0 ? (way > 0 ? 0 : count - 1) : (here + way + count) % count;
+    const PanelStop& stop = panel_stops_[static_cast<size_t>(wanted)];
     keyboard_ = true;
-    state.focused = ring[begins[static_cast<size_t>(wanted)]];
-    state.focus_moved = true;
+    state.focused = stop.control;
+    state.focus_moved = stop.control != 0;
+    state.active_view = stop.view;
 }
 
 void Shell::letter_key(const KeyPress& key) {

@@ -12,6 +12,7 @@
 #include "app/gui/views/timeline/timeline_data.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -42,7 +43,10 @@ void Shell::open_run(const RunFile& sent) {
         return session.post(ask::Tell{"the run cannot be opened: " + failure.diagnostic.message});
     }
     session.playing = false;
-    PlaceWish wish{.place = run.place};
+    request_wish_.reset();
+    session.machine.follow = run.place.stops;
+    session.machine.packet = run.place.packet;
+    PlaceWish wish{.place = run.place, .before = snapshot_ ? snapshot_->kernel.run : nullptr};
     const std::optional<Workspace> was = workspace_named(run.place.workspace);
     if (run.kernel) {
         wish.source = Source::own;
@@ -75,8 +79,25 @@ void Shell::open_run(const RunFile& sent) {
     place_wish_ = wish;
 }
 
+// Of a long run the stretch with the request may come later than the run.
+void Shell::follow_request_wish() {
+    constexpr int longest_wait = 400;  // frames
+    if (!request_wish_ || place_wish_) return;
+    const auto& run = snapshot_->kernel.run;
+    if (!run || !run->result.trace.machine || ++request_wish_->waited > longest_wait) return request_wish_.reset();
+    const RunPlace::Request& wanted = request_wish_->request;
+    const std::vector<RequestRecord>& all = run->result.trace.machine->requests;
+    const auto found = std::ranges::find_if(all, [&](const RequestRecord& one) {
+        return one.begin == wanted.begin && one.sm == wanted.sm && static_cast<int64_t>(one.line) == wanted.line;
+    });
+    if (found == all.end()) return void(state.animate = true);
+    session.machine.followed = found - all.begin();
+    request_wish_.reset();
+}
+
 // Once a frame, until the run that was opened is there again.
 void Shell::follow_place() {
+    follow_request_wish();
     if (!place_wish_ || !snapshot_->busy.empty() || snapshot_->source != place_wish_->source) return;
     const RunPlace& place = place_wish_->place;
     if (place_wish_->source == Source::training) {
@@ -90,11 +111,15 @@ void Shell::follow_place() {
     if (place.cycle < 0) return place_wish_.reset();
     if (!snapshot_->kernel.run) return;
     const KernelTrace& trace = snapshot_->kernel.run->result.trace;
+    constexpr int longest_wait = 400;  // frames, of a run or a history that never comes
+    // What was on show before the file was opened is not its run.
+    const bool older = place.cycles >= 0 && trace.cycles != place.cycles && place_wish_->before == snapshot_->kernel.run;
+    if (older && ++place_wish_->waited < longest_wait) return void(state.animate = true);
     if (place.cycles >= 0 && trace.cycles != place.cycles) {
         session.post(ask::Tell{fmt::format(
-            "this run took {} cycles where it was saved and takes {} here: it was saved by another version, or with another "
+            "this run took {} where it was saved and takes {} here: it was saved by another version, or with another "
             "compiler, and opens at its beginning",
-            with_commas(place.cycles), with_commas(trace.cycles))});
+            counted(place.cycles, "cycle"), with_commas(trace.cycles))});
         return place_wish_.reset();
     }
     if (place.sm >= 0 && trace.sm != static_cast<uint64_t>(place.sm) && !place_wish_->asked_sm &&
@@ -108,11 +133,11 @@ void Shell::follow_place() {
         focus.block = static_cast<int32_t>(place.block);
     }
     // A lesson's step goes to its own place once the warp's history is there: the sender's comes after that.
-    constexpr int longest_wait = 400;  // frames, of a history that never comes
     const bool waits = place_wish_->source == Source::lesson && focus.warp >= 0 && !history_is_of(*snapshot_, focus.warp);
     if (waits && ++place_wish_->waited < longest_wait) return void(state.animate = true);
     const PlaceWish wish = *place_wish_;
     place_wish_.reset();
+    if (wish.place.request.begin >= 0) request_wish_ = RequestWish{.request = wish.place.request};
     play_head_.reset();
     line_wish_ = -1;
     begin_wish_ = false;
@@ -137,14 +162,15 @@ void Shell::save_run(const std::string& name) {
             throw Failure("a run's name is one of a file, without a folder");
         std::error_code error;
         std::filesystem::path folder = std::filesystem::current_path(error);
-        if (run.kernel && !run.kernel->path.empty()) folder = std::filesystem::path(run.kernel->path).parent_path();
+        if (run.kernel && !run.kernel->path.empty())
+            folder = std::filesystem::absolute(run.kernel->path, error).parent_path();
         const std::filesystem::path file = free_name(folder, stem, page ? ".html" : ".lockstep");
         if (page) {
             write_file(file, page_of_run(session, focus, page_theme(*theme)));
             return session.post(
                 ask::Tell{fmt::format("this run is saved as {}: it opens at this place in any browser, without Lockstep",
                                       file.string()),
-                          true});
+                          true, file.string()});
         }
         write_file(file, text_of(run));
         const bool upper_left_out = machine_at_cluster(session) && run.place.plan.empty();
@@ -153,7 +179,7 @@ void Shell::save_run(const std::string& name) {
                         upper_left_out
                             ? "the kernel opens at this place on any machine, the step of many GPUs above it does not"
                             : "it opens at this place on any machine"),
-            true});
+            true, file.string()});
     } catch (const Failure& failure) {
         session.post(ask::Tell{"this run cannot be saved: " + failure.diagnostic.message});
     }

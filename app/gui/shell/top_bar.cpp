@@ -106,8 +106,11 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
     std::vector<BarLabel> labels{{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
                                  {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
                                  {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -), motion"},
-                                 {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"},
+                                 {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "the modelled GPU that kernels run on"},
                                  {plan.words ? "Search  Ctrl K" : "Search", Menu::palette, "search (Ctrl K)"}};
+    // Nothing of Home is a run that another GPU would change.
+    if (session.workspace == Workspace::home)
+        std::erase_if(labels, [](const BarLabel& label) { return label.menu == Menu::gpu; });
     if (!came_from_.first.empty())
         labels.push_back({fmt::format("Back to {}, step {}", came_from_.first, came_from_.second + 1), Menu::back,
                           "to where the word led away from"});
@@ -159,6 +162,7 @@ float Shell::workspace_tab(Ui& ui, const BarPlan& plan, const WorkspaceRow& spac
         else
             menu_ = Menu::workspace, menu_x_ = x;
     }
+    if (!plan.tabs) ui.opens_menu(space.title);
     if (on) ui.rect({x, 41, w, 3}, t.accent);
     ui.text(x + w / 2 - (plan.tabs ? 0.0f : 8.0f), 28, space.title,
             {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
@@ -172,6 +176,7 @@ float Shell::bar_chip(Ui& ui, const BarPlan& plan, const BarLabel& label, float 
     const float left = right - ui.chip_width(label.text);
     float at = left;
     const bool pressed = ui.chip(at, 9, label.text, label.menu != Menu::none && menu_ == label.menu);
+    if (label.menu != Menu::none && label.menu != Menu::back) ui.opens_menu(label.text);
     if (!plan.words && ui.hovered({left, 9, right - left, 26})) ui.tooltip(label.tip);
     if (pressed && label.menu == Menu::none) theme = &next_theme(*theme);
     if (pressed && label.menu == Menu::back) return go_back(), left - 8;
@@ -186,6 +191,7 @@ void Shell::lesson_title(Ui& ui, const std::string& title, float left, float rig
     const float middle = std::clamp(width_ / 2 + 60, left + width / 2, std::max(left + width / 2, right - 24 - width / 2));
     const Rect box{middle - width / 2 - 10, 9, width + 38, 26};
     if (ui.area("lesson", box)) menu_ = Menu::lesson, menu_x_ = box.x;
+    ui.opens_menu("lesson");
     if (ui.hovered(box)) ui.rect(box, theme->panel2, 4);
     ui.text(middle, 27, title, style);
     ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = theme->ink3});
@@ -230,13 +236,16 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     const Diagnostic& problem = *snapshot.problem;
     const bool good = problem.severity == Severity::note;
     const Color ink = good ? t.right : t.wrong;
-    std::string place = problem.where.file;
+    const bool written = good && !problem.where.file.empty();  // the sentence says its path
+    std::string place = written ? std::string() : problem.where.file;
     if (problem.where.line > 0) place += ":" + std::to_string(problem.where.line);
     if (problem.where.column > 0) place += ":" + std::to_string(problem.where.column);
     std::string sentence = (place.empty() ? "" : place + "  ") + problem.message;
     if (sentence.size() > 600) sentence = sentence.substr(0, 600) + " ...";
     const bool caret = !problem.source_line.empty() && height_ > 300;
-    const Rect probe{44, 0, width_ - 120, 200};
+    constexpr std::string_view copy = "copy the path";
+    const bool copies = written && state.set_clipboard != nullptr;
+    const Rect probe{44, 0, width_ - 120 - (copies ? ui.text_width(copy, {.size = 13}) + 24 : 0), 200};
     const float words = ui.paragraph(probe, sentence, {.size = 14}, 22, false);
     const Rect box{8, top, width_ - 16, words + 16 + (caret ? 40.0f : 0.0f)};
     ui.rect({0, top, width_, box.h + 8}, t.background);
@@ -244,7 +253,7 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     ui.frame(box, ink, 1, 5);
     ui.rect({box.x, box.y, 4, box.h}, ink);
     ui.icon(24, box.y + 24, good ? Icon::check : Icon::warning, {.size = 13, .color = ink});
-    ui.paragraph({44, box.y + 8, width_ - 120, 200}, sentence, {.size = 14}, 22);
+    ui.paragraph({44, box.y + 8, probe.w, 200}, sentence, {.size = 14}, 22);
     if (caret) {
         std::string line = problem.source_line;
         std::replace(line.begin(), line.end(), '\t', ' ');
@@ -256,6 +265,8 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     }
     const Rect cross{box.right() - 34, box.y + 6, 26, 26};
     ui.push_scope("problem");
+    if (copies && ui.link(cross.x - ui.text_width(copy, {.size = 13}) - 12, box.y + 24, copy))
+        state.set_clipboard(problem.where.file);
     if (ui.area("dismiss", cross)) session.post(ask::Dismiss{});
     if (ui.hovered(cross)) ui.tooltip("dismiss (Escape)");
     ui.icon(cross.x + 13, box.y + 24, Icon::close,

@@ -13,6 +13,7 @@
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/views/training/tape_data.h"
+#include "core/base/units.h"
 #include "core/scene/figures/figure_table.h"
 
 namespace lockstep::gui {
@@ -364,7 +365,7 @@ Position position_in_training(const Session& session, const Focus& focus, const 
         return at;
     }
     at.title = snapshot.training.step->model + " on " + snapshot.training.step->device;
-    at.text = session.learn.reveal_steps >= 0 ? step : fmt::format("{} · {} kernels", step, count);
+    at.text = session.learn.reveal_steps >= 0 ? step : fmt::format("{} · {}", step, counted(count, "kernel"));
     const int64_t total = total_steps(snapshot);
     at.share = total > 1 ? static_cast<double>(snapshot.training.step->step) / static_cast<double>(total - 1) : 0;
     return at;

@@ -79,12 +79,13 @@ void UiState::begin_frame() {
     term = {};
     if (written != nullptr) written->clear();
     slider_was_focused = slider_focused;
+    opener_was_focused = opener_focused;
     splitter_was_focused = splitter_focused;
     splitter_focused = false;
     splitter_push = {};
     cursor = Cursor::arrow;
     large_steps = false;
-    slider_focused = false;
+    slider_focused = opener_focused = false;
     text_was_focused = text_focused;
     text_focused = false;
     ring.clear();
@@ -153,6 +154,10 @@ bool Ui::area(std::string_view id, const Rect& r) {
     const Press press = behave(*this, state->id_of(id), r);
     if (press.focused) focus_mark(*this, r);
     return press.pressed;
+}
+
+void Ui::opens_menu(std::string_view id) {
+    if (enabled && state->focused == state->id_of(id)) state->opener_focused = true;
 }
 
 bool Ui::takes_text(std::string_view name, bool tab) {

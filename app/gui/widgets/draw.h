@@ -30,7 +30,8 @@ struct Rect {
 
 enum class Align : uint8_t { left, center, right };
 enum class Hatch : uint8_t { solid, diagonal, dots, cross, horizontal, vertical };
-enum class Provenance : uint8_t { executed, measured, simulated, derived, none };
+// times_derived: of ranks that really ran, on a virtual clock whose times are formulas.
+enum class Provenance : uint8_t { executed, measured, simulated, derived, times_derived, none };
 enum class Way : uint8_t { left, right, up, down };
 enum class Icon : uint8_t { maximise, restore, check, close, play, pause, help, warning, lock, caret_down };
 
@@ -164,6 +165,7 @@ struct Ui {
     bool double_clicked(const Rect& rect) const;
     bool area(std::string_view id, const Rect& rect);  // clickable and focusable; draws the focus outline when focused
     // True while a text control has the keyboard: what is typed is then in the state's typed_keys.
+    void opens_menu(std::string_view id);  // of the control just drawn: with the keyboard on it, Down opens its menu
     bool takes_text(std::string_view id, bool tab);
     Drag drag(std::string_view id, const Rect& rect);  // begins inside the rectangle, goes on anywhere
     float wheel(const Rect& rect);                     // notches over the rectangle, taken: nobody else sees them

@@ -11,13 +11,15 @@
 namespace lockstep::gui {
 
 std::string_view name_of(Provenance provenance) {
-    static constexpr std::string_view names[] = {"executed", "measured", "simulated", "derived", ""};
+    static constexpr std::string_view names[] = {"executed", "measured", "simulated", "derived", "executed, times derived",
+                                                 ""};
     return names[static_cast<size_t>(provenance)];
 }
 
 Color color_of(Provenance provenance, const Theme& theme) {
     switch (provenance) {
         case Provenance::executed:
+        case Provenance::times_derived:
             return theme.right;
         case Provenance::measured:
             return theme.dark ? data::orange : rgb(0x8A5A00);

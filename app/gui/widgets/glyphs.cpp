@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "app/gui/widgets/kerning.h"
+#include "app/gui/widgets/text_buffer.h"
 #include "core/system/desktop.h"
 
 namespace lockstep::gui {
@@ -154,8 +155,9 @@ struct GlyphSheet::Library {
         if (from.face != nullptr && FT_Load_Glyph(from.face, found.glyph, FT_LOAD_NO_SCALE) == 0)
             found.advance = static_cast<float>(from.face->glyph->advance.x) / from.em * face.em;
         if (face.cell > 0) {
-            if (found.advance > face.cell * 1.01f) found.shrink = face.cell / found.advance;
-            found.advance = face.cell;
+            const float room = face.cell * static_cast<float>(cells_of(code));
+            if (found.advance > room * 1.01f) found.shrink = room / found.advance;
+            found.advance = room;
         }
         return found;
     }

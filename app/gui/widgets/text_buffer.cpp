@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace lockstep::gui {
 
@@ -52,6 +53,24 @@ std::string utf8_of(char32_t character) {
         add(0x80 | (code & 0x3F));
     }
     return text;
+}
+
+int cells_of(uint32_t code) {
+    constexpr std::pair<uint32_t, uint32_t> wide[] = {
+        {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},  {0xA960, 0xA97C}, {0xAC00, 0xD7A3},
+        {0xF900, 0xFAFF},   {0xFE30, 0xFE4F},   {0xFF01, 0xFF60},  {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F},
+        {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
+    if (code < wide[0].first) return 1;
+    return std::ranges::any_of(wide, [&](const auto& range) { return code >= range.first && code <= range.second; }) ? 2 : 1;
+}
+
+size_t cells_at(std::string_view text, size_t at) {
+    const auto first = static_cast<unsigned char>(text[at]);
+    const size_t bytes = length_of(first);
+    if (bytes < 3 || at + bytes > text.size()) return 1;
+    uint32_t code = first & (bytes == 3 ? 0x0Fu : 0x07u);
+    for (size_t i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    return static_cast<size_t>(cells_of(code));
 }
 
 std::string valid_utf8(std::string_view text) {
@@ -473,7 +492,7 @@ size_t TextBuffer::cells_before(Place at) const {
     size_t cells = 0;
     for (size_t i = 0; i < at.column; ++i) {
         if (continues(line[i])) continue;
-        cells = line[i] == '\t' ? (cells / tab_stop + 1) * tab_stop : cells + 1;
+        cells = line[i] == '\t' ? (cells / tab_stop + 1) * tab_stop : cells + cells_at(line, i);
     }
     return cells;
 }
@@ -484,8 +503,8 @@ size_t TextBuffer::column_of_cell(size_t line, size_t cell) const {
     for (size_t i = 0; i < text.size(); ++i) {
         if (continues(text[i])) continue;
         if (cells >= cell) return i;
-        const size_t next = text[i] == '\t' ? (cells / tab_stop + 1) * tab_stop : cells + 1;
-        if (next > cell && cell - cells < next - cell) return i;  // the nearer side of a tab
+        const size_t next = text[i] == '\t' ? (cells / tab_stop + 1) * tab_stop : cells + cells_at(text, i);
+        if (next > cell && cell - cells < next - cell) return i;  // the nearer side of a tab or a wide letter
         cells = next;
     }
     return text.size();

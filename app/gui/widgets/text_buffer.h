@@ -97,7 +97,10 @@ class TextBuffer {
 };
 
 std::string utf8_of(char32_t character);
-std::string valid_utf8(std::string_view text);  // bad bytes become '?'
-size_t make_utf8(std::string& text);            // bytes that are not UTF-8 become Latin-1's letters; how many they were
+// How many cells a letter takes where all others have one width: those of East Asia and emoji two, as in a terminal.
+int cells_of(uint32_t code);
+size_t cells_at(std::string_view text, size_t at);  // of the letter that begins there
+std::string valid_utf8(std::string_view text);      // bad bytes become '?'
+size_t make_utf8(std::string& text);                // bytes that are not UTF-8 become Latin-1's letters; how many they were
 
 }  // namespace lockstep::gui

@@ -425,7 +425,8 @@ void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number
                          .color = color_of(kind, *ui.theme),
                          .weight = is_bold(kind) ? 700 : 400,
                          .mono = true});
-            for (const char c : piece) cell += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+            for (size_t i = 0; i < piece.size(); ++i)
+                if ((static_cast<unsigned char>(piece[i]) & 0xC0) != 0x80) cell += cells_at(piece, i);
             at = tab;
             while (at < end && line[at] == '\t') {
                 cell = (cell / TextBuffer::tab_stop + 1) * TextBuffer::tab_stop;

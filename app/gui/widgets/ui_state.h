@@ -36,6 +36,7 @@ struct UiState {
     };
     std::vector<Scrolled> scrolled;                               // what is drawn now stands in these, the innermost last
     bool slider_focused = false, slider_was_focused = false;      // arrows belong to it
+    bool opener_focused = false, opener_was_focused = false;      // Down opens its menu
     bool splitter_focused = false, splitter_was_focused = false;  // likewise, and go into splitter_push
     Point splitter_push;                                          // by this frame's arrows, layout units
     enum class Cursor : uint8_t { arrow, resize_x, resize_y } cursor = Cursor::arrow;  // what the pointer looks like

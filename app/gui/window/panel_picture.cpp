@@ -58,7 +58,8 @@ void take_panel_picture(Shell& shell, Renderer& renderer, int width, int height,
         shell.state.svg = nullptr;
         const Shell::PanelPlace place = shell.panel_place();
         const PixelBox box = pixels_of(place, width, height);
-        const std::filesystem::path file = free_name(folder, place.name, kind == Shell::PictureKind::svg ? ".svg" : ".png");
+        const std::filesystem::path file =
+            free_name(std::filesystem::absolute(folder), place.name, kind == Shell::PictureKind::svg ? ".svg" : ".png");
         if (kind == Shell::PictureKind::png) {
             write_pixels(box, height, file);
         } else {
@@ -67,7 +68,8 @@ void take_panel_picture(Shell& shell, Renderer& renderer, int width, int height,
             if (const std::string why = system::write_durably(file, text); !why.empty())
                 throw Failure(fmt::format("'{}' cannot be written: {}", file.string(), why));
         }
-        shell.session.post(ask::Tell{fmt::format("this panel is saved as {}, {} x {}", file.string(), box.w, box.h), true});
+        shell.session.post(
+            ask::Tell{fmt::format("this panel is saved as {}, {} x {}", file.string(), box.w, box.h), true, file.string()});
     } catch (const Failure& failure) {
         shell.state.svg = nullptr;
         shell.session.post(ask::Tell{"this panel cannot be saved: " + failure.diagnostic.message});
@@ -113,7 +115,7 @@ bool FilmMaker::take(int width, int height, float screen_scale, const std::files
         const std::string text = text_of(run);
         std::string stem = run.kernel ? std::filesystem::path(run.kernel->shown_name()).stem().string() : run.lesson;
         if (stem.empty()) stem = "training";
-        const std::filesystem::path film = free_name(folder, stem, ".gif");
+        const std::filesystem::path film = free_name(std::filesystem::absolute(folder), stem, ".gif");
         const auto kept = std::make_shared<TemporaryFolder>();
         const std::filesystem::path file = kept->path() / (stem + ".lockstep");
         write_file(file, text);
@@ -123,7 +125,7 @@ bool FilmMaker::take(int width, int height, float screen_scale, const std::files
                                .settings = {},
                                .folder = folder};
         busy_ = true;
-        session.post(ask::Tell{fmt::format("{} is being made, beside your work", film.filename().string()), true});
+        session.post(ask::Tell{fmt::format("the film {} is being made, beside your work", film.string()), true});
         thread_ = std::jthread([this, &session, how, film, kept](const std::stop_token& stop) {
             std::string said;
             const auto heard = [&](std::string_view words, bool) {
@@ -134,7 +136,7 @@ bool FilmMaker::take(int width, int height, float screen_scale, const std::files
             busy_ = false;
             if (stop.stop_requested()) return;
             if (outcome.succeeded())
-                return session.post(ask::Tell{fmt::format("the film is saved as {}", film.string()), true});
+                return session.post(ask::Tell{fmt::format("the film is saved as {}", film.string()), true, film.string()});
             while (said.ends_with('\n')) said.pop_back();
             said.erase(0, said.rfind('\n') + 1);
             session.post(ask::Tell{"the film cannot be made: " + said});

@@ -12,7 +12,8 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr auto note_stands = std::chrono::seconds(10);  // "saved as ..."; what went wrong stays until it is dismissed
+// "saved as ...", for long enough to copy its path; what went wrong stays until it is dismissed.
+constexpr auto note_stands = std::chrono::seconds(20);
 constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that a person can follow: 11 steps a second
 
 template <typename... F>
@@ -253,54 +254,55 @@ void Session::Worker::run(const std::stop_token& stop) {
 
 void Session::Worker::serve(const Request& request) {
     std::visit(
-        Overloaded{[&](const ask::OpenKernel& wish) { open_kernel(wish.launch); },
-                   [&](const ask::Train& wish) { train(wish.steps); },
-                   [&](const ask::Pause&) { pause(); },
-                   [&](const ask::ShowStep& wish) { show_step(wish.step); },
-                   [&](const ask::FocusWarp& wish) { focus_warp(wish.track); },
-                   [&](const ask::LanesAt& wish) { lanes_at(wish.step, wish.cycle); },
-                   [&](const ask::FetchStretch& wish) { fetch_stretch(wish.cycle); },
-                   [&](const ask::TraceSm& wish) { trace_sm(wish.sm, wish.cycle); },
-                   [&](const ask::ShowLessonStep& wish) {
-                       if (lesson) show_lesson_step(wish.step);
-                   },
-                   [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction, wish.step); },
-                   [&](const ask::WorkOutEnding&) { work_out_ending(); },
-                   [&](const ask::CheckExercise& wish) { check_exercise(wish); },
-                   [&](const ask::CancelCheck&) {
-                       next_check.reset();
-                       checker.request_stop();
-                   },
-                   [&](const ask::TakeCheck& ended) { take_check(ended.found); },
-                   [&](const ask::SetGpu& wish) { set_gpu(wish.name); },
-                   [&](const ask::Reload&) { reload(); },
-                   [&](const ask::OpenLesson& wish) { open_lesson(wish.id, wish.step); },
-                   [&](const ask::CloseLesson&) {
-                       close_lesson();
-                       serve_bring(Source::training);
-                   },
-                   [&](const ask::Dismiss&) { draft.problem.reset(); },
-                   [&](const ask::Tell& wish) {
-                       draft.problem = Diagnostic{wish.sentence, {}, {}, wish.good ? Severity::note : Severity::warning};
-                       note_since = std::chrono::steady_clock::now();
-                   },
-                   [&](const ask::RunOwn& wish) { own_kernel(*wish.job); },
-                   [&](const ask::OpenLaunch& wish) { open_launch(wish.launch); },
-                   [&](const ask::Bring& wish) { serve_bring(wish.source); },
-                   [&](const ask::Cancel&) {  // its coming stopped what was under way
-                       if (training) pause();
-                   },
-                   [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
-                   [&](const ask::SimulateGains&) { simulate_gains(); },
-                   [&](const ask::TryWhatIf& wish) { try_what_if(wish.name); },
-                   [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
-                   [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
-                   [&](const ask::OpenBuild& wish) { open_build(wish); },
-                   [&](const ask::OpenDesign& wish) { open_design(wish.number, static_cast<uint32_t>(wish.sm)); },
-                   [&](const ask::RunReal&) { run_real(); },
-                   [&](const ask::RunDesign& wish) { run_wish(*wish.wish); },
-                   [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },
-                   [&](const ask::CompareMeasured& wish) { run_measured(wish.run, wish.beginning); }},
+        Overloaded{
+            [&](const ask::OpenKernel& wish) { open_kernel(wish.launch); },
+            [&](const ask::Train& wish) { train(wish.steps); },
+            [&](const ask::Pause&) { pause(); },
+            [&](const ask::ShowStep& wish) { show_step(wish.step); },
+            [&](const ask::FocusWarp& wish) { focus_warp(wish.track); },
+            [&](const ask::LanesAt& wish) { lanes_at(wish.step, wish.cycle); },
+            [&](const ask::FetchStretch& wish) { fetch_stretch(wish.cycle); },
+            [&](const ask::TraceSm& wish) { trace_sm(wish.sm, wish.cycle); },
+            [&](const ask::ShowLessonStep& wish) {
+                if (lesson) show_lesson_step(wish.step);
+            },
+            [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction, wish.step); },
+            [&](const ask::WorkOutEnding&) { work_out_ending(); },
+            [&](const ask::CheckExercise& wish) { check_exercise(wish); },
+            [&](const ask::CancelCheck&) {
+                next_check.reset();
+                checker.request_stop();
+            },
+            [&](const ask::TakeCheck& ended) { take_check(ended.found); },
+            [&](const ask::SetGpu& wish) { set_gpu(wish.name); },
+            [&](const ask::Reload&) { reload(); },
+            [&](const ask::OpenLesson& wish) { open_lesson(wish.id, wish.step); },
+            [&](const ask::CloseLesson&) {
+                close_lesson();
+                serve_bring(Source::training);
+            },
+            [&](const ask::Dismiss&) { draft.problem.reset(); },
+            [&](const ask::Tell& wish) {
+                draft.problem = Diagnostic{wish.sentence, {wish.file}, {}, wish.good ? Severity::note : Severity::warning};
+                note_since = std::chrono::steady_clock::now();
+            },
+            [&](const ask::RunOwn& wish) { own_kernel(*wish.job); },
+            [&](const ask::OpenLaunch& wish) { open_launch(wish.launch); },
+            [&](const ask::Bring& wish) { serve_bring(wish.source); },
+            [&](const ask::Cancel&) {  // its coming stopped what was under way
+                if (training) pause();
+            },
+            [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
+            [&](const ask::SimulateGains&) { simulate_gains(); },
+            [&](const ask::TryWhatIf& wish) { try_what_if(wish.name); },
+            [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
+            [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
+            [&](const ask::OpenBuild& wish) { open_build(wish); },
+            [&](const ask::OpenDesign& wish) { open_design(wish.number, static_cast<uint32_t>(wish.sm)); },
+            [&](const ask::RunReal&) { run_real(); },
+            [&](const ask::RunDesign& wish) { run_wish(*wish.wish); },
+            [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },
+            [&](const ask::CompareMeasured& wish) { run_measured(wish.run, wish.beginning); }},
         request);
 }
 

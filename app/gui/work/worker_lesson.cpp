@@ -111,6 +111,8 @@ std::vector<Curve> curves_of(const scene::SceneResult& shown) {
             std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
             curve.loss = row.losses;
             curve.total_steps = static_cast<int64_t>(row.losses.size());
+            if (const auto restart = row.settings.find("restart"); restart != row.settings.end())
+                curve.resumed = std::atoll(restart->second.c_str());
         }
     const auto tape = shown.as<scene::TapeRun>();
     if (tape && std::any_of(tape->loss.begin(), tape->loss.end(), [](double v) { return std::isfinite(v); })) {

@@ -373,6 +373,7 @@ void show_plan(ClusterScene& scene) {
     }
     const std::string title = shown.title;
     shown.refusal = planned->refusal;
+    shown.planned = true;
     shown.run = planned->on_time;
     const bool late = !planned->delayed.actions.empty();
     if (late) {

@@ -136,7 +136,8 @@ struct ScheduleShown {
     bool takes_chunks = false;
     parallel::ScheduleRun run;  // empty when refused
     std::string refusal;        // why it cannot be made, and what would
-    bool executed = false;      // on real micro-batches; else its times are simulated
+    bool executed = false;      // on real micro-batches
+    bool planned = false;       // its times are the planner's formulas; neither: they are simulated
     int moved = 0;              // actions, by hand
     std::vector<int> parts;     // parts_of(), where they were cut by hand
     std::string move_refusal;   // why the last of its moves cannot be; empty: it was made
@@ -150,12 +151,14 @@ struct CollectiveShown {
     comm::CollectiveRun run;               // empty when refused
     std::vector<comm::Transfer> messages;  // of the run, by begin
     double on_time_us = 0;                 // what it would take were no rank late
+    int node_size = 0;                     // members of a node, behind a wall of slower cables; 0: there are no nodes
     int late_rank = -1;                    // member that begins late_us after the first; -1: none
     double late_us = 0;
     std::vector<int> world;  // by member: its rank in a training run; empty: they are the members' numbers
     double since_us = 0;     // of a training run's: its begin on the step's clock
     std::string of_run;      // "gradients along dp"; empty: it is no training run's
     int at = 0, of = 0;      // its place among the step's collectives
+    bool crosses(int from, int to) const { return node_size > 0 && from / node_size != to / node_size; }
     int rank_of(int member) const { return world.empty() ? member : world[static_cast<size_t>(member)]; }
     int64_t most_sent = 0, all_sent = 0;  // by the rank that sends most; by all
     int ranks() const { return run.collective ? run.collective->ranks : 0; }

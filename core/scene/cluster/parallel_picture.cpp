@@ -116,6 +116,8 @@ void show_collective(const ParallelRow& row, ClusterScene& picture) {
         shown.most_sent = std::max(shown.most_sent, sent);
         shown.all_sent += sent;
     }
+    if (written(row, "topology", "ideal") == "two_level")
+        shown.node_size = static_cast<int>(setting_of(row, "node_size", std::min(8, shown.ranks())));
     shown.link = fmt::format("{:g} GB/s, {:g} µs", setting_of(row, "gigabytes", 0), setting_of(row, "latency", 0));
 }
 

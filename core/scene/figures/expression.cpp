@@ -276,9 +276,7 @@ Expression Expression::from(NodePtr node, std::string_view whole) {
 Result<double> Expression::evaluate(const Lookup& lookup) const {
     if (!root_) return Diagnostic{"an expression is missing"};
     Result<double> value = value_of(*root_, lookup);
-    const std::string& sign = root_->operation;
-    const bool logical = sign == "not" || sign == "&&" || sign == "||" || is_comparison_sign(sign);
-    if (value && logical && std::isnan(value.value())) return 0.0;
+    if (value && is_truth() && std::isnan(value.value())) return 0.0;
     return value;
 }
 
@@ -302,6 +300,11 @@ std::vector<Expression> Expression::clauses() const {
     found.push_back(from(rest, text_));
     std::reverse(found.begin(), found.end());
     return found;
+}
+
+bool Expression::is_truth() const {
+    const std::string& sign = root_->operation;
+    return sign == "not" || sign == "&&" || sign == "||" || is_comparison_sign(sign);
 }
 
 bool Expression::is_comparison() const {

@@ -38,6 +38,7 @@ class Expression {
     const std::string& text() const { return text_; }
     // A comparison's two sides; null for anything else.
     bool is_comparison() const;
+    bool is_truth() const;  // comparisons, not, && and ||: it holds or it does not
     std::pair<Expression, Expression> sides() const;
 
     struct Node;

@@ -80,11 +80,12 @@ struct TableKind {
     std::span<const TableColumn> columns;
     std::string_view one;
 };
-const TableKind table_kinds[] = {{"schedule", "Pipeline schedules", "simulated", schedule_columns, "pipeline schedule"},
-                                 {"collective", "Collectives", "simulated", collective_columns, "collective"},
-                                 {"parallel", "Training on many ranks", "executed", training_columns, "training run"},
-                                 {"plan", "Plans", "derived", plan_columns, "plan"},
-                                 {"mesh", "Layouts on a mesh", "executed", mesh_columns, "layout"}};
+const TableKind table_kinds[] = {
+    {"schedule", "Pipeline schedules", "simulated", schedule_columns, "pipeline schedule"},
+    {"collective", "Collectives", "simulated", collective_columns, "collective"},
+    {"parallel", "Training on many ranks", "executed, times derived", training_columns, "training run"},
+    {"plan", "Plans", "derived", plan_columns, "plan"},
+    {"mesh", "Layouts on a mesh", "executed", mesh_columns, "layout"}};
 
 struct StackPart {  // a figure, or a share of the step that is a figure
     std::string_view figure, name;
@@ -165,6 +166,21 @@ bool trains_alone(const ParallelScene& scene) {
                                                    [](const ParallelRow& row) { return row_figure(row, "ranks") == 1; });
 }
 
+// Of plans of a whole run: what its energy goes into. A GPU that waits draws as much as one that computes, so that the
+// step's shares are the energy's.
+void add_energy(FigureTable& table, const ParallelScene& scene) {
+    FigureStack energy{"Energy of the whole run", "MWh", "derived", {}, {}, {}, {}};
+    for (const StackPart& part : plan_time_parts) energy.parts.emplace_back(part.name);
+    for (const ParallelRow& row : scene.rows) {
+        auto& parts = energy.rows.emplace_back();
+        for (const StackPart& part : plan_time_parts)
+            parts.push_back(row_figure(row, "run_mwh") * row_figure(row, part.figure));
+        energy.limits.push_back(0);
+        energy.limits_of.emplace_back();
+    }
+    add_stack(table, std::move(energy));
+}
+
 void add_stacks(FigureTable& table, const ParallelScene& scene) {
     if (scene.kind == "collective") return add_rounds(table, scene);
     const bool plans = scene.kind == "plan";
@@ -176,7 +192,7 @@ void add_stacks(FigureTable& table, const ParallelScene& scene) {
                            when = plans   ? "Time of a step"
                                   : alone ? "Time of the last step"
                                           : "Time of rank 0's last step";
-    FigureStack memory{std::string(whose), "B", table.provenance, {}, {}, {}, {}};
+    FigureStack memory{std::string(whose), "B", plans ? table.provenance : std::string("executed"), {}, {}, {}, {}};
     FigureStack time{std::string(when), "us", "derived", {}, {}, {}, {}};
     for (const StackPart& part : memory_parts) memory.parts.emplace_back(part.name);
     if (plans)
@@ -207,6 +223,7 @@ void add_stacks(FigureTable& table, const ParallelScene& scene) {
     add_stack(table, std::move(memory));
     if (!plans) add_sent(table, scene);
     add_stack(table, std::move(time));
+    if (plans) add_energy(table, scene);
     // What is the same in every row tells least.
     std::stable_partition(table.stacks.begin(), table.stacks.end(), [](const FigureStack& stack) {
         for (size_t row = 1; row < stack.rows.size(); ++row)

@@ -25,7 +25,7 @@ struct FigureStack {                      // what a row's memory or time is made
     double total(size_t row) const;
 };
 struct FigureTable {
-    std::string title, provenance;  // "Pipeline schedules"; "simulated", "derived", "executed"
+    std::string title, provenance;  // "Pipeline schedules"; "simulated", "derived", "executed", "executed, times derived"
     std::string one;                // what a row is: "plan"
     std::vector<FigureColumn> columns;
     std::vector<FigureRow> rows;

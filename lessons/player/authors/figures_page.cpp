@@ -36,6 +36,7 @@ constexpr LessonView views[] = {
     {"kernels", "a step's launches, one by one"},
     {"graph", "the graph of a step"},
     {"tape", "a tensor program, its values and its graph"},
+    {"program", "a tensor program as a page, all lines with their values; its graph behind it"},
     {"descent", "a tensor program of several steps, with its curves"},
     {"exhibit", "a training run, and what its model shows"},
     {"curves", "curves of training runs"},

@@ -55,6 +55,34 @@ TEST_CASE("a beginning counts more than words' beginnings, those more than a par
     CHECK(palette_score("", "a") == 0);
 }
 
+TEST_CASE("a line or a cycle that there is not is answered in one sentence, and Enter goes to the last line") {
+    {
+        Desk desk({.lesson = "A08"});
+        desk.session.workspace = Workspace::learn;
+        desk.settle();
+        REQUIRE(desk.session.snapshot()->kernel.run);
+        const std::vector<std::string> line = found(desk.shell, "line 4000");
+        REQUIRE(line.size() >= 1);
+        CHECK(line.front().find("line: There is no line 4,000: strided has ") == 0);
+        CHECK(found(desk.shell, "line 3").front().find("line: line 3  ") == 0);
+        const std::vector<std::string> cycle = found(desk.shell, "cycle 99999999");
+        REQUIRE(cycle.size() == 1);
+        CHECK(cycle.front().find("is behind the end") != std::string::npos);
+        desk.search("cycle 99999999");
+        desk.key(KeyCode::enter);  // a sentence leads nowhere
+        CHECK(desk.shows("is behind the end"));
+        desk.key(KeyCode::escape);
+        desk.choose("line 4000");
+        CHECK(desk.shell.focus.line > 0);
+    }
+    Desk empty;
+    empty.session.workspace = Workspace::training;
+    empty.frames(2);
+    CHECK(found(empty.shell, "line 41").front() ==
+          "line: No source is on show here: open a kernel, or a lesson that has one");
+    CHECK(found(empty.shell, "out of bounds").front() == "word: out of bounds");
+}
+
 TEST_CASE("letters with others between them are a guess, shown only where nothing has them together") {
     Desk desk;
     const auto together = found(desk.shell, "gpt");
@@ -95,7 +123,7 @@ TEST_CASE("every kind of thing is found") {
     CHECK(first(reg) == "register: " + reg);
     CHECK(first(reg.substr(1)) == "register: " + reg);
     CHECK(first("cycle 12") == "cycle: cycle 12");
-    CHECK(first("cycle 99999999999").find("cycle: ") == std::string::npos);  // behind the end
+    CHECK(first("cycle 99999999999").find("is behind the end") != std::string::npos);  // behind the end
     CHECK(first("zoom to sm").starts_with("zoom: "));
     CHECK(first("roofline").find("oofline") != std::string::npos);
     CHECK(found(desk.shell, "qqqxqqq").empty());

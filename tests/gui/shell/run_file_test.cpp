@@ -8,6 +8,7 @@
 
 #include "app/gui/run_page.h"
 #include "app/gui/scenes.h"
+#include "app/gui/views/machine/machine_play.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/base/rng.h"
@@ -56,6 +57,9 @@ TEST_CASE("a run that was saved reads back as it was") {
     run.place.plan = scene::published_plans().back().name;
     run.place.rank = 9536;
     run.place.step_time = 2980.5;
+    run.place.request = {.begin = 120, .sm = 3, .line = 88'000};
+    run.place.packet = {FollowedPacket::Kind::chunk, 2, 1, 7};
+    run.place.stops = true;
     const auto read = parse_run_file(text_of(run), "f.lockstep");
     REQUIRE(read.ok());
     CHECK(read.value().place == run.place);
@@ -104,6 +108,8 @@ TEST_CASE("what a run file may not hold is refused in one sentence that names it
     refused(R"({"lockstep_run":1,"lesson":{"id":"A08"},"place":{"cycle":-5}})", "place.cycle");
     refused(R"({"lockstep_run":1,"lesson":{"id":"A08"},"place":{"workspace":"nowhere"}})", "place.workspace");
     refused(R"({"lockstep_run":1,"lesson":{"id":"A08"},"place":{"view":"nothing"}})", "place.view");
+    refused(R"({"lockstep_run":1,"lesson":{"id":"A08"},"place":{"request":{"sm":-2}}})", "place.request.sm");
+    refused(R"({"lockstep_run":1,"lesson":{"id":"A08"},"place":{"packet":{"kind":"parcel"}}})", "place.packet.kind");
     refused(with_kernel("x", "{}", "../../.bashrc"), "kernel.name");
     refused(with_kernel("x", "{}", "/etc/k.cu"), "kernel.name");
     refused(with_kernel("x", "{}", "k.exe"), "kernel.name");
@@ -275,6 +281,42 @@ TEST_CASE("a run opens where its sender stood, at the same cycle, warp and line"
     const WarpTrack& warp = snapshot->kernel.run->result.trace.warps[static_cast<size_t>(other.shell.focus.warp)];
     CHECK(warp.block == static_cast<uint32_t>(left.block));
     CHECK(warp.warp_in_block == static_cast<uint32_t>(left.warp));
+}
+
+TEST_CASE("a run that is opened follows the request that its sender followed, in a window that had another run too") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "A08.lockstep";
+    RunPlace::Request followed;
+    const auto request_of = [](const test::Desk& desk) -> const RequestRecord* {
+        const auto run = desk.session.snapshot()->kernel.run;
+        const int64_t at = desk.session.machine.followed;
+        if (!run || !run->result.trace.machine || at < 0) return nullptr;
+        return &run->result.trace.machine->requests.at(static_cast<size_t>(at));
+    };
+    {
+        test::Desk desk({.lesson = "A08"});
+        desk.session.workspace = Workspace::machine;
+        desk.settle();
+        REQUIRE(desk.session.snapshot()->kernel.run);
+        follow_request(desk.session, *desk.session.snapshot(), 100);
+        const RequestRecord* const request = request_of(desk);
+        REQUIRE(request != nullptr);
+        followed = {request->begin, request->sm, static_cast<int64_t>(request->line)};
+        write_file(file, text_of(run_on_show(desk.session, desk.shell.focus, "")));
+    }
+    test::Desk other({.lesson = "A06"});
+    other.session.workspace = Workspace::machine;
+    other.settle();
+    other.input.dropped = {file.string()};
+    other.frame();
+    other.input.dropped.clear();
+    for (int i = 0; i < 40 && other.session.lesson.lesson->id != "A08"; ++i) other.settle();
+    for (int i = 0; i < 60 && request_of(other) == nullptr; ++i) other.settle();
+    const RequestRecord* const request = request_of(other);
+    REQUIRE(request != nullptr);
+    CHECK(request->begin == followed.begin);
+    CHECK(request->sm == followed.sm);
+    CHECK(static_cast<int64_t>(request->line) == followed.line);
 }
 
 TEST_CASE("a lesson's run opens where its sender stood, not where the step begins") {

@@ -537,11 +537,16 @@ TEST_CASE("a training run shows the schedule that ran, memory as it was allocate
         if (row.axis == "dp") data += row.bytes;
     CHECK(std::abs(static_cast<double>(data) / (8.0 * static_cast<double>(shown.parameters)) - 1) < 0.02);
 
+    for (const char* view : {"pipeline", "collective", "network"}) {  // one step, one word for its times
+        ClusterDesk alone(view, setup);
+        INFO(view);
+        CHECK(alone.shows("executed, times derived"));
+        CHECK_FALSE(alone.shows("simulated"));
+    }
     ClusterDesk desk("cluster", setup);
     CHECK_THAT(desk.text("pipeline"), Contains("executed, times derived") && Contains("step 3: loss") &&
                                           Contains("dp gradients") && Contains("peak 2 of 2"));
     CHECK_THAT(desk.text("rank_memory"), Contains("rank 3") && Contains("by formula"));
-    CHECK(desk.shows("executed"));
     CHECK(desk.shows("4 ranks trained step 3"));
     CHECK(desk.quads < 8000);
     desk.shell.focus.rank = 3;  // dp rank 1 of the second stage

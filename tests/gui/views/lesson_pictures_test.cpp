@@ -329,4 +329,15 @@ TEST_CASE("no step of part A writes text on text or cuts it, at any size, open o
     }
 }
 
+TEST_CASE("runs that lie on each other are all seen, and a restart from a checkpoint has its mark") {
+    Desk desk({.lesson = "C03", .lesson_step = 6});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK_FALSE(desk.shows("goes on from its checkpoint"));
+    answer(desk, 6);
+    CHECK(desk.shows("step 20: four then two goes on from its checkpoint"));
+    CHECK(said_by(desk, "curves").find("four then two: 40 steps") != std::string::npos);
+    CHECK(said_by(desk, "curves").find(", from step 20 on from its checkpoint") != std::string::npos);
+}
+
 }  // namespace gui_lesson_pictures_test

@@ -585,6 +585,19 @@ TEST_CASE("Follow stops the clock where the micro-batch is done, and skip waits 
     CHECK(seconds() < whole - 4 * way.waited(way.end) / step->end);
 }
 
+TEST_CASE("A planned step's times are derived in the machine and in the pipeline's picture alike") {
+    StepDesk desk(scene::machine_cluster());
+    desk.at_rest();
+    CHECK(desk.shows("derived"));
+    CHECK_FALSE(desk.shows("simulated"));
+    desk.session.workspace = Workspace::cluster;
+    desk.shell.show_alone("pipeline");
+    desk.frames(3);
+    CHECK(desk.shows("derived"));
+    CHECK_FALSE(desk.shows("simulated"));
+    CHECK(desk.shell.describe("pipeline").find("(derived)") != std::string::npos);
+}
+
 TEST_CASE("A packet on its way is followed by a click, and by the chip of the transport") {
     StepDesk desk(of_schedule("1f1b", 1));
     std::string tag;

@@ -639,6 +639,7 @@ TEST_CASE("What is no cycle is told, and so is a jump that leads nowhere") {
     CHECK(desk.said().find("is behind the end") == std::string::npos);
     REQUIRE(desk.click_on("miss"));
     CHECK(desk.said().find("no miss comes after this cycle") != std::string::npos);
+    CHECK(desk.click_on("barrier"));  // what says so leaves the other jumps where they are
 }
 
 TEST_CASE("Where the clock jumps to, a warp is looked at that is there") {

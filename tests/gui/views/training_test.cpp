@@ -602,7 +602,7 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
     }
     const Focus nowhere;
     CHECK_THAT(view_named("kernels")->make()->describe(desk.session, nowhere),
-               Catch::Contains("rank 3 communication") && Catch::Contains("rank by rank (derived)"));
+               Catch::Contains("rank 3 communication") && Catch::Contains("rank by rank (executed, times derived)"));
     desk.size(1600, 1000, 1);
     desk.frames(2);
     for (const char* words : {"communication", "rank 0", "backward", "4 ranks take 4 of 16 examples each"})

@@ -83,6 +83,22 @@ struct Bench {  // one editor that fills a window of 800 x 600
 
 }  // namespace
 
+TEST_CASE("letters of East Asia take two cells, so that they are as large as the others") {
+    CHECK(cells_of('a') == 1);
+    CHECK(cells_of(0xE4) == 1);    // a with two dots
+    CHECK(cells_of(0x6838) == 2);  // a kernel, in Chinese
+    CHECK(cells_of(0xAC00) == 2);  // Hangul
+    CHECK(cells_of(0x1F600) == 2);
+    TextBuffer buffer;
+    buffer.set_text("x = 1;  // \xE6\xA0\xB8\xE5\xBF\x83 end");
+    CHECK(buffer.cells_before({0, 11}) == 11);
+    CHECK(buffer.cells_before({0, 14}) == 13);
+    CHECK(buffer.cells_before({0, 17}) == 15);
+    CHECK(buffer.column_of_cell(0, 13) == 14);
+    CHECK(buffer.column_of_cell(0, 12) == 14);  // in the midst of one: the nearer side
+    CHECK(buffer.column_of_cell(0, 15) == 17);
+}
+
 TEST_CASE("random edits leave the text that plain string edits leave, and undo takes all of them back") {
     Rng rng(11);
     const std::string start = "one\n  two three\n\nfour \xC3\xA4\xE2\x82\xAC five\n";

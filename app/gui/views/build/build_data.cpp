@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/units.h"
 #include "core/model/gpus/gpu_fields.h"
 
 namespace lockstep::gui {
@@ -233,8 +234,7 @@ std::string limit_sentence(const BuildTask& task, const BuiltDesign& design) {
         const auto lanes = static_cast<int>(figure_of(design.gpu, "fp32_lanes"));
         const int cycles = lanes > 0 ? (32 + lanes - 1) / lanes : 1, fewest = (32 + cycles - 1) / cycles;
         if (fewest < lanes)
-            sentence += fmt::format(" {} lanes take a warp's 32 in {} cycle{}, as {} do.", lanes, cycles,
-                                    cycles == 1 ? "" : "s", fewest);
+            sentence += fmt::format(" {} lanes take a warp's 32 in {}, as {} do.", lanes, counted(cycles, "cycle"), fewest);
     }
     if (!design.ran() || design.limits.empty() || task.free_named(design.limits) != nullptr) return sentence;
     if (design.part == "waiting" || design.part == "barriers") return sentence + " No handle here changes that.";

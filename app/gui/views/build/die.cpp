@@ -11,6 +11,7 @@
 #include "app/gui/views/build/build_play.h"
 #include "app/gui/views/build/die_life.h"
 #include "app/gui/views/build/die_places.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -106,12 +107,12 @@ class DieView final : public View {
         if (shown != nullptr && shown->ran()) {
             const DesignUse use = use_now(*shown, desk.at);
             text += fmt::format(
-                "  {} (simulated), {} cycles; limits: {}, {}\n  busy: schedulers {}, FP32 lanes {}, L1 {}, L2 {} ({} of "
+                "  {} (simulated), {}; limits: {}, {}\n  busy: schedulers {}, FP32 lanes {}, L1 {}, L2 {} ({} of "
                 "reads hit), "
                 "memory {}; warps {} of the places\n",
-                time_text(shown->time_us), with_commas(shown->cycles), shown->part, percent(shown->busy), percent(use.issue),
-                percent(use.fp32), percent(use.l1), percent(use.l2), percent(use.l2_hits), percent(use.memory),
-                percent(use.warps));
+                time_text(shown->time_us), counted(shown->cycles, "cycle"), shown->part, percent(shown->busy),
+                percent(use.issue), percent(use.fp32), percent(use.l1), percent(use.l2), percent(use.l2_hits),
+                percent(use.memory), percent(use.warps));
         }
         DieView other;
         if (const std::string moving = life_text(other.life_of(session, shown)); !moving.empty())
@@ -381,8 +382,7 @@ class DieView final : public View {
         if (!places.l2.empty())
             over(places.l2.front().box.x,
                  shown != nullptr && shown->ran() ? fmt::format("L2: {} of reads hit", percent(shown->use.l2_hits)) : "L2");
-        if (!places.sms.empty())
-            over(places.sms.front().box.x, fmt::format("{} SM{}", places.sms.size(), places.sms.size() == 1 ? "" : "s"));
+        if (!places.sms.empty()) over(places.sms.front().box.x, counted(places.sms.size(), "SM"));
         if (places.channels.size() > 1) over(places.channels.back().box.x, "memory");
         const Rect& rest = places.rest;
         const std::string host =

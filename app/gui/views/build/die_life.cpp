@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -179,8 +180,8 @@ std::string life_text(const DieLife& life) {
     if (!life.known()) return "";
     const KernelTrace& trace = life.scene->trace();
     const WaitingBlocks queue = blocks_waiting(*life.scene, life.cycle());
-    std::string text = fmt::format("at cycle {}: {} of {} blocks have begun", with_commas(life.cycle()),
-                                   with_commas(queue.begun), with_commas(life.scene->blocks));
+    std::string text = fmt::format("at cycle {}: {} of {} have begun", with_commas(life.cycle()), with_commas(queue.begun),
+                                   counted(life.scene->blocks, "block"));
     const WarpsNow now = warps_now(life, trace.sm);
     if (!now.states.empty())
         text += fmt::format("; SM {}: {} warps wait, {} ready, {} issue", trace.sm, std::ranges::count(now.states, 'w'),

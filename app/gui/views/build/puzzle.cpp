@@ -658,12 +658,13 @@ class PuzzleView final : public View {
         at.x += small + gap;
         if (ui.button(at, "Save")) {
             desk.save(snapshot);
-            const bool good = desk.note.starts_with("saved as ");
+            constexpr std::string_view saved = "saved as ";
+            const bool good = desk.note.starts_with(saved);
             session.post(ask::Tell{good && desk.task()->puzzle
                                        ? fmt::format("{}: 'lockstep puzzle check {} --gpu' takes it, as every --gpu does",
                                                      desk.note, desk.task()->puzzle->id)
                                        : desk.note,
-                                   good});
+                                   good, good ? desk.note.substr(saved.size()) : std::string()});
         }
     }
 };

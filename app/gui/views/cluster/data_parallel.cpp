@@ -10,6 +10,7 @@
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/data_step.h"
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -33,12 +34,11 @@ class DataParallelView final : public View {
         const bool hidden = session.learn.reveal_steps >= 0;
         const DataStep& step = steps_[shown_at(hidden)];
         const std::string caption = hidden ? std::string(data_hidden) : data_caption(step);
-        const Rect body = ui.panel(
-            area, {.title = data_title,
-                   .right = fmt::format("{} rank{}, {} of gradients", step.ranks.size(), step.ranks.size() == 1 ? "" : "s",
-                                        bytes_si(static_cast<double>(step.gradient_bytes))),
-                   .badge = hidden ? Provenance::none : Provenance::derived,
-                   .caption = caption});
+        const Rect body = ui.panel(area, {.title = data_title,
+                                          .right = fmt::format("{}, {} of gradients", counted(step.ranks.size(), "rank"),
+                                                               bytes_si(static_cast<double>(step.gradient_bytes))),
+                                          .badge = hidden ? Provenance::none : Provenance::times_derived,
+                                          .caption = caption});
         ui.push_scope("data parallel");
         if (!hidden) pick_by_keys(ui, area);
         float y = body.y;
@@ -73,7 +73,7 @@ class DataParallelView final : public View {
         const auto snapshot = session.snapshot();
         const Steps steps = snapshot->cluster ? data_steps(*snapshot->cluster) : Steps();
         if (steps.empty()) return std::string(data_title) + ": no ranks have trained yet.\n";
-        std::string text = fmt::format("{} (derived): {} ranks\n", data_title, steps.back().ranks.size());
+        std::string text = fmt::format("{} (executed, times derived): {} ranks\n", data_title, steps.back().ranks.size());
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(data_hidden) + "\n";
         for (const DataStep& step : steps) {
             const DataRank& rank = step.ranks.front();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/dtype.h"
+#include "core/base/units.h"
 #include "core/parallel/train/rank.h"
 #include "core/scene/cluster/parallel_scene.h"
 
@@ -72,7 +73,7 @@ std::vector<DataStep> data_steps(const scene::ClusterScene& scene) {
 }
 
 std::string buckets_words(size_t count) {
-    return fmt::format("{} bucket{}", count, count == 1 ? "" : "s");
+    return counted(count, "bucket");
 }
 
 std::string data_headline(const std::vector<DataStep>& steps, const DataStep& step) {
@@ -91,8 +92,8 @@ std::string data_headline(const std::vector<DataStep>& steps, const DataStep& st
 
 std::string data_difference(const DataStep& step, const DataStep& first) {
     if (&step == &first || step.name == first.name)
-        return fmt::format("Gradients leave in {} all-reduce{}; the step takes {}.", step.ranks.front().buckets.size(),
-                           step.ranks.front().buckets.size() == 1 ? "" : "s", microseconds(step.end_us));
+        return fmt::format("Gradients leave in {}; the step takes {}.",
+                           counted(step.ranks.front().buckets.size(), "all-reduce"), microseconds(step.end_us));
     if (step.ranks.size() != first.ranks.size())
         return fmt::format("Computing takes {}, the all-reduce {}, of which {} stick out.", microseconds(step.computing_us),
                            microseconds(step.ranks.front().gradients_us), microseconds(step.ranks.front().exposed_us()));

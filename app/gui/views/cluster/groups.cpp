@@ -10,6 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/mesh_groups.h"
+#include "core/base/units.h"
 #include "core/scene/cluster/parallel_scene.h"
 
 namespace lockstep::gui {
@@ -47,7 +48,7 @@ class GroupsView final : public View {
         const std::string caption = hidden ? std::string(groups_hidden) : talk_caption(talk);
         const Rect body =
             ui.panel(area, {.title = groups_title,
-                            .right = fmt::format("{} GPUs in {} nodes", with_commas(talk.gpus()), with_commas(talk.nodes())),
+                            .right = fmt::format("{} in {}", counted(talk.gpus(), "GPU"), counted(talk.nodes(), "node")),
                             .badge = hidden ? Provenance::none : Provenance::derived,
                             .caption = caption});
         ui.push_scope("groups");

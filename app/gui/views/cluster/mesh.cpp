@@ -11,6 +11,7 @@
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/collective/collective_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -124,8 +125,8 @@ std::string range_words(std::string_view what, const comm::Piece& piece) {  // "
 std::string holds(const scene::ShardShown& shard) {
     if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return "nothing of it";
     if (shard.flat.count > 0)
-        return fmt::format("{} of {} elements, from number {}", with_commas(shard.flat.count),
-                           with_commas(shard.rows.count * shard.columns.count), with_commas(shard.flat.begin));
+        return fmt::format("{} of {}, from number {}", with_commas(shard.flat.count),
+                           counted(shard.rows.count * shard.columns.count, "element"), with_commas(shard.flat.begin));
     return fmt::format("{}, {}{}", range_words("row", shard.rows), range_words("column", shard.columns),
                        shard.partial ? ", a summand" : "");
 }
@@ -217,8 +218,8 @@ class MeshView final : public View {
                                 holds(scene.mesh.before[static_cast<size_t>(rank)]),
                                 holds(scene.mesh.after[static_cast<size_t>(rank)]));
         for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
-            text += fmt::format("  along {}: {}, {} bytes sent a rank\n", axis_name(scene, step), step.collective,
-                                with_commas(step.bytes));
+            text += fmt::format("  along {}: {}, {} sent a rank\n", axis_name(scene, step), step.collective,
+                                counted(step.bytes, "byte"));
         return text + "  " + caption_of(scene) + "\n";
     }
 

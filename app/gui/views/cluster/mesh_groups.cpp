@@ -100,6 +100,7 @@ GpuTalk gpu_talk(const parallel::PlanResult& plan, int gpu) {
     talk.inside_gigabytes = asked.machine.inside.gigabytes_per_s;
     talk.between_gigabytes = asked.machine.between.gigabytes_per_s;
     talk.step_us = plan.step_us;
+    talk.link_share = plan.request.efficiencies.network;
     for (const AxisLook& look : axis_looks) {
         const auto found = std::find_if(plan.axes.begin(), plan.axes.end(),
                                         [&](const parallel::PlanAxis& axis) { return axis.name == look.axis; });
@@ -155,9 +156,9 @@ std::string talk_caption(const GpuTalk& talk) {
     }
     if (most == nullptr) return "One GPU, one step.";
     return fmt::format(
-        "Of a step of {} a GPU waits {} for messages, {} of that for {}. Bytes and times are the planner's, of the busiest "
-        "GPU.",
-        time_text(talk.step_us), time_text(exposed), time_text(most->exposed_us), most->title);
+        "Of a step of {} a GPU waits {} for messages, {} of that for {}: the planner's, of the busiest GPU, at {:.0f} % of "
+        "each link.",
+        time_text(talk.step_us), time_text(exposed), time_text(most->exposed_us), most->title, 100 * talk.link_share);
 }
 
 std::string talk_place(const GpuTalk& talk) {

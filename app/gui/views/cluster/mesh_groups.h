@@ -28,6 +28,7 @@ struct GpuTalk {
     double inside_gigabytes = 0, between_gigabytes = 0;
     std::vector<AxisTalk> axes;  // those longer than 1, the one with most bytes first
     double step_us = 0;
+    double link_share = 0;  // of its bandwidth, that the planner counts on
 
     int gpus() const { return mesh.ranks(); }
     int nodes() const { return (gpus() + gpus_per_node - 1) / gpus_per_node; }

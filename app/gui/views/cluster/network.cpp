@@ -16,6 +16,7 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/collective/collective_data.h"
 #include "core/base/diagnostic.h"
+#include "core/base/units.h"
 #include "core/parallel/plan/energy.h"
 
 namespace lockstep::gui {
@@ -83,7 +84,7 @@ class NetworkView final : public View {
                           caption = hidden ? std::string(network_hidden) : caption_of(*scene, tells_others(session));
         const Rect body = ui.panel(area, {.title = network_title,
                                           .right = right,
-                                          .badge = ran ? Provenance::executed : Provenance::simulated,
+                                          .badge = ran ? Provenance::times_derived : Provenance::simulated,
                                           .caption = caption});
         ui.push_scope("network");
         float used = 0;
@@ -146,8 +147,8 @@ class NetworkView final : public View {
             fmt::format("{} (executed, times derived): {}, {} ranks; all messages of {} {}\n", network_title,
                         run.traffic.title, run.mesh.ranks(), run.flushes ? "training step" : "update", run.loss.size());
         for (const parallel::Traffic& row : run.sent)
-            text += fmt::format("  {} along {}: {} bytes in {} messages\n", row.purpose, row.axis, with_commas(row.bytes),
-                                with_commas(row.messages));
+            text += fmt::format("  {} along {}: {} in {}\n", row.purpose, row.axis, counted(row.bytes, "byte"),
+                                counted(row.messages, "message"));
         text += busiest_cables(machine_of(scene));
         const double now = schedule_time(session, focus, scene);
         int shown = 0;
@@ -265,8 +266,8 @@ class NetworkView final : public View {
             ui.rect(bar, look.fill);
             if (look.twin != Hatch::solid && bar.w > 8) ui.hatch(bar, faded(text_on(look.fill), 0.6f), look.twin);
             if (ui.hovered({area.x, y, area.w, 30}))
-                ui.tooltip(fmt::format("{} along {}: {} bytes in {} messages", row.purpose, row.axis, with_commas(row.bytes),
-                                       with_commas(row.messages)));
+                ui.tooltip(fmt::format("{} along {}: {} in {}", row.purpose, row.axis, counted(row.bytes, "byte"),
+                                       counted(row.messages, "message")));
             y += 32;
         }
         const std::string share = step_share_words(run);

@@ -12,6 +12,7 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/cluster/owners_data.h"
 #include "app/gui/views/cluster/rank_look.h"
+#include "core/base/units.h"
 #include "core/scene/cluster/parallel_scene.h"
 
 namespace lockstep::gui {
@@ -338,11 +339,11 @@ class OwnersView final : public View {
         const auto steps = 1 + std::count(column.move.collective.begin(), column.move.collective.end(), ',');
         const bool fits = ui.text_width(column.move.collective, strong) <= to - from - 6;
         ui.text(centre, it.lanes - 36, fits ? column.move.collective : fmt::format("{} collectives", steps), strong);
-        ui.text(centre, it.lanes - 20, fmt::format("{} bytes", with_commas(column.move.bytes)), strong);
+        ui.text(centre, it.lanes - 20, counted(column.move.bytes, "byte"), strong);
         ui.text(centre, it.lanes - 5, "a rank", {.size = 12, .color = theme.ink2, .align = Align::center});
         if (ui.hovered({from, it.lanes, to - from, bottom - it.lanes}))
-            ui.tooltip(fmt::format("{}: the rank that sends most sends {} bytes, all together {}", column.move.collective,
-                                   with_commas(column.move.bytes), with_commas(column.move.total)));
+            ui.tooltip(fmt::format("{}: the rank that sends most sends {}, all together {}", column.move.collective,
+                                   counted(column.move.bytes, "byte"), with_commas(column.move.total)));
     }
 
     static void draw_bytes(Ui& ui, const std::vector<OwnedRow>& rows, const OwnedChain& chain, const Rect& r) {

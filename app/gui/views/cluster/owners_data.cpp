@@ -86,7 +86,7 @@ std::string words_of_row(std::string name) {
 }
 
 std::string what(int64_t bytes) {
-    return fmt::format("{} bytes", with_commas(bytes));
+    return counted(bytes, "byte");
 }
 
 }  // namespace

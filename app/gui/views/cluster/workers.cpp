@@ -37,7 +37,7 @@ class WorkersView final : public View {
         const WorkerLanes& one = *shown.front();
         const Rect body = ui.panel(area, {.title = workers_title,
                                           .right = fmt::format("{} on {} workers of {}", one.model, one.workers, one.gpu),
-                                          .badge = hidden ? Provenance::none : Provenance::derived,
+                                          .badge = hidden ? Provenance::none : Provenance::times_derived,
                                           .caption = caption});
         ui.push_scope("workers");
         pick_by_keys(ui, shown, hidden, area);
@@ -62,8 +62,8 @@ class WorkersView final : public View {
         if (!snapshot->cluster || snapshot->cluster->workers.empty())
             return std::string(workers_title) + ": no workers have trained yet.\n";
         const ShownLanes shown = shown_lanes(*snapshot->cluster);
-        std::string text = fmt::format("{} (derived): {} on {} workers of {}\n", workers_title, shown.front()->model,
-                                       shown.front()->workers, shown.front()->gpu);
+        std::string text = fmt::format("{} (executed, times derived): {} on {} workers of {}\n", workers_title,
+                                       shown.front()->model, shown.front()->workers, shown.front()->gpu);
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(workers_hidden) + "\n";
         text += "  " + workers_headline(shown) + ". " + workers_difference(shown) + "\n";
         for (const WorkerLanes* lanes : shown) {

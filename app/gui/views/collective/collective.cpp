@@ -14,6 +14,7 @@
 #include "app/gui/views/collective/collective_data.h"
 #include "app/gui/views/collective/collective_trees.h"
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/network/network.h"
 
@@ -102,8 +103,8 @@ class CollectiveView final : public View {
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(collective_hidden) + "\n";
         if (!shown.refusal.empty()) return text + "  " + shown.refusal + "\n";
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
-        text += fmt::format("  {} steps; the rank that sends most sends {} bytes, {:.4g} of the buffer; all together {}\n",
-                            shown.rounds(), with_commas(shown.most_sent), static_cast<double>(shown.most_sent) / size,
+        text += fmt::format("  {} steps; the rank that sends most sends {}, {:.4g} of the buffer; all together {}\n",
+                            shown.rounds(), counted(shown.most_sent, "byte"), static_cast<double>(shown.most_sent) / size,
                             with_commas(shown.all_sent));
         text += fmt::format("  {} in all, {} {}", time_text(shown.run.total_us), time_text(shown.on_time_us),
                             shown.of_run.empty() ? without_words(shown).substr(1)
@@ -144,9 +145,17 @@ class CollectiveView final : public View {
         std::string text;
         for (int chunk = 0; chunk < shown.chunks() && chunk < 16; ++chunk) {
             const ChunkState& held = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
+            if (!board.summed()) {
+                text += fmt::format(" {} {}", chunk_name(chunk, shown.chunks()),
+                                    held.here != 0     ? "there"
+                                    : held.coming != 0 ? "arriving"
+                                                       : "not yet");
+                text += chunk + 1 < shown.chunks() ? "," : "";
+                continue;
+            }
             text += fmt::format(" {} {}/{}", chunk_name(chunk, shown.chunks()), std::popcount(held.here), shown.ranks());
             if ((held.coming & ~held.here) != 0) text += fmt::format(" (+{})", std::popcount(held.coming & ~held.here));
-            if (board.complete() != 0 && held.here == board.complete()) text += " complete";
+            if (held.here == board.complete()) text += " complete";
             text += chunk + 1 < shown.chunks() ? "," : "";
         }
         return text;
@@ -262,7 +271,7 @@ class CollectiveView final : public View {
     static void facts(Ui& ui, const scene::CollectiveShown& shown, const Rect& area) {
         const Theme& theme = *ui.theme;
         const float y = area.y + 14;
-        const Provenance provenance = shown.of_run.empty() ? Provenance::simulated : Provenance::executed;
+        const Provenance provenance = shown.of_run.empty() ? Provenance::simulated : Provenance::times_derived;
         const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
         ui.badge(area.right() - badge, y, provenance);
         float x = area.x;
@@ -277,7 +286,7 @@ class CollectiveView final : public View {
         };
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         const std::string formula = collective_formula(shown);
-        fact(fmt::format("{} step{}", shown.rounds(), shown.rounds() == 1 ? "" : "s"), formula.empty() ? "" : "2(N-1)");
+        fact(counted(shown.rounds(), "step"), formula.empty() ? "" : "2(N-1)");
         fact(
             fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
             (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
@@ -323,7 +332,7 @@ class CollectiveView final : public View {
                 const ChunkCell cell{{area.x + left + column * static_cast<float>(chunk), y, width, height},
                                      held.here,
                                      held.coming & ~held.here,
-                                     board_.complete() != 0 && held.here == board_.complete()};
+                                     board_.summed() ? held.here == board_.complete() : held.here != 0};
                 draw_cell(ui, shown, cell, column);
                 if (ui.hovered(cell.box)) ui.tooltip(tip_of(shown, cell, rank, chunk));
             }
@@ -342,9 +351,10 @@ class CollectiveView final : public View {
         }
     }
 
-    static void draw_cell(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, float column) {
+    void draw_cell(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, float column) const {
         const Theme& theme = *ui.theme;
         const Rect& box = cell.box;
+        if (!board_.summed()) return draw_copied(ui, cell, column);
         const int ranks = std::max(1, shown.ranks());
         const float segment = (box.w - 4) / static_cast<float>(ranks);
         if (ranks <= digits_up_to && segment >= 3 && box.h >= 8) {
@@ -358,6 +368,20 @@ class CollectiveView final : public View {
         ui.rect({box.x, box.y, here, box.h}, cell.full ? data::blue : data::green);
         if (arrives > 0) ui.hatch({box.x + here, box.y, arrives, box.h}, data::green, Hatch::diagonal);
         if (column > 8 && box.h > 6) ui.frame(box, cell.full ? theme.ink : theme.line, 1);
+    }
+
+    // A chunk that is handed on as it is: it is there, or not.
+    static void draw_copied(Ui& ui, const ChunkCell& cell, float column) {
+        const Theme& theme = *ui.theme;
+        const Rect& box = cell.box;
+        ui.rect(box, theme.panel2);
+        const bool roomy = column > 8 && box.h > 6;
+        const Rect inside = roomy ? Rect{box.x + 2, box.y + 2, box.w - 4, box.h - 4} : box;
+        if (cell.full)
+            ui.rect(inside, data::green);
+        else if (cell.coming != 0)
+            ui.hatch(inside, data::green, Hatch::diagonal);
+        if (roomy) ui.frame(box, cell.full ? theme.ink : theme.line, cell.full ? 1.5f : 1.0f);
     }
 
     static void draw_contribution(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, int source,
@@ -376,13 +400,19 @@ class CollectiveView final : public View {
                 {.size = 12, .color = color, .align = Align::center, .weight = here || arrives ? 600 : 400});
     }
 
-    static std::string tip_of(const scene::CollectiveShown& shown, const ChunkCell& cell, int rank, int chunk) {
+    std::string tip_of(const scene::CollectiveShown& shown, const ChunkCell& cell, int rank, int chunk) const {
+        if (!board_.summed())
+            return fmt::format("rank {}, chunk {}: {}", shown.rank_of(rank), chunk_name(chunk, shown.chunks()),
+                               cell.full          ? "there"
+                               : cell.coming != 0 ? "arriving"
+                                                  : "not there yet");
         return fmt::format("rank {}, chunk {}: {} of {} contributions{}{}", shown.rank_of(rank),
                            chunk_name(chunk, shown.chunks()), std::popcount(cell.here), shown.ranks(),
                            cell.coming != 0 ? fmt::format(", {} arriving", std::popcount(cell.coming)) : std::string(),
                            cell.full ? ", complete" : "");
     }
 
+    static constexpr float message_half = 9;
     // The ranks round an ellipse: where each stands, and the ways between them.
     struct RankCircle {
         int ranks = 0;
@@ -393,6 +423,15 @@ class CollectiveView final : public View {
         static constexpr float pi = 3.14159265f;
         float angle(int rank) const { return -pi / 2 + 2 * pi * static_cast<float>(rank) / static_cast<float>(ranks); }
         Point at(float a) const { return {centre.x + rx * std::cos(a), centre.y + ry * std::sin(a)}; }
+        // Between the boxes of two that follow each other, where they are nearest: what is under way has to pass there.
+        float least_gap() const {
+            float least = INFINITY;
+            for (int rank = 0; rank < ranks; ++rank) {
+                const Point a = at(angle(rank)), b = at(angle(rank + 1));
+                least = std::min(least, std::max(std::abs(b.x - a.x) - 2 * half_w, std::abs(b.y - a.y) - 2 * half_h));
+            }
+            return least;
+        }
 
         // A point on the way, 0 at the sender's edge and 1 at the receiver's.
         Point way(int from, int to, float share) const {
@@ -410,11 +449,15 @@ class CollectiveView final : public View {
 
     RankCircle place_circle(int ranks, const Rect& area) const {
         RankCircle circle{.ranks = ranks, .words = ranks <= 8 && area.h >= (ranks <= 4 ? 140 : 190) && area.w >= 200};
-        circle.half_w = circle.words ? 28 : ranks <= 16 ? 12.0f : 4.0f;
-        circle.half_h = circle.words ? 13 : ranks <= 16 ? 10.0f : 4.0f;
         circle.centre = {area.x + area.w / 2, area.y + area.h / 2 - 4};
-        circle.rx = std::max(20.0f, std::min(area.w / 2 - circle.half_w - 4, 130.0f));
-        circle.ry = std::max(16.0f, std::min(area.h / 2 - circle.half_h - 8, 96.0f));
+        const auto fill = [&] {
+            circle.half_w = circle.words ? 28 : ranks <= 16 ? 12.0f : 4.0f;
+            circle.half_h = circle.words ? 13 : ranks <= 16 ? 10.0f : 4.0f;
+            circle.rx = std::max(20.0f, std::min(area.w / 2 - circle.half_w - 4, 130.0f));
+            circle.ry = std::max(16.0f, std::min(area.h / 2 - circle.half_h - 8, 96.0f));
+        };
+        fill();
+        if (circle.words && circle.least_gap() < 2 * message_half + 4) circle.words = false, fill();
         circle.ring = std::all_of(board_.links().begin(), board_.links().end(),
                                   [&](const auto& link) { return (link.first + 1) % ranks == link.second; });
         return circle;
@@ -448,6 +491,7 @@ class CollectiveView final : public View {
             return;
         }
         const RankCircle circle = place_circle(n, area);
+        draw_walls(ui, shown, circle);
         draw_cables(ui, session, shown, circle, moving);
         for (int rank = 0; rank < n; ++rank) draw_rank(ui, shown, focus, circle, rank);
         for (const MessageUnderWay& message : moving)
@@ -463,6 +507,23 @@ class CollectiveView final : public View {
                     {.size = 13, .weight = 600, .width = area.w});
         }
     }
+
+    // Between two that follow each other in different nodes.
+    static void draw_walls(Ui& ui, const scene::CollectiveShown& shown, const RankCircle& circle) {
+        if (shown.node_size <= 0 || circle.ranks > 16) return;
+        const Color color = wall_color(*ui.theme);
+        for (int rank = 0; rank < circle.ranks; ++rank) {
+            if (!shown.crosses(rank, (rank + 1) % circle.ranks)) continue;
+            const float a = circle.angle(rank) + RankCircle::pi / static_cast<float>(circle.ranks);
+            const auto at = [&](float share) {
+                return Point{circle.centre.x + share * circle.rx * std::cos(a),
+                             circle.centre.y + share * circle.ry * std::sin(a)};
+            };
+            const Point wall[] = {at(0.5f), at(1.22f)};
+            ui.polyline(wall, color, 3, 6, 4);
+        }
+    }
+    static Color wall_color(const Theme& theme) { return theme.dark ? data::orange : rgb(0xB36B00); }
 
     // Who takes part, and nothing of the ways between them: an open question may be about these.
     void draw_ranks_alone(Ui& ui, const scene::CollectiveShown& shown, Focus& focus, const Rect& area) const {
@@ -532,7 +593,7 @@ class CollectiveView final : public View {
         const float share = circle.words ? std::clamp(moving.share, 0.06f, 0.94f) : std::clamp(moving.share, 0.25f, 0.75f);
         const Point p = circle.way(message.from, message.to, share);
         const std::string name = chunk_name(message.chunk, shown.chunks());
-        const float half = circle.ranks <= 8 ? 9.0f : 7.0f;
+        const float half = circle.ranks <= 8 ? message_half : 7.0f;
         const Color color = message.reduce ? data::green : data::blue;
         const Rect box{p.x - half, p.y - half, 2 * half, 2 * half};
         ui.rect(box, color);
@@ -615,13 +676,15 @@ class CollectiveView final : public View {
     void draw_link_name(Ui& ui, const scene::CollectiveShown& shown, size_t link, const Rect& box, float pitch) const {
         const auto [from, to] = board_.links()[link];
         const double speed = speed_of(shown.speeds, from);
-        const bool differs = speed != 1;
+        const bool differs = speed != 1, crosses = shown.crosses(from, to);
         ui.text(box.x, box.y + box.h / 2 + 4.5f,
                 fmt::format("{} → {}{}", shown.rank_of(from), shown.rank_of(to),
                             differs ? "  " + speed_text(speed) : std::string()),
                 {.size = pitch >= 15 ? 13.0f : 12.0f,
-                 .color = differs ? ui.theme->ink : ui.theme->ink2,
-                 .weight = differs ? 600 : 400,
+                 .color = crosses   ? wall_color(*ui.theme)
+                          : differs ? ui.theme->ink
+                                    : ui.theme->ink2,
+                 .weight = differs || crosses ? 600 : 400,
                  .width = box.w - 2});
     }
 

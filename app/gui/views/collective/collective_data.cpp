@@ -131,7 +131,10 @@ std::string collective_formula(const scene::CollectiveShown& shown) {
 std::string collective_caption(const scene::ClusterScene& scene) {
     const scene::CollectiveShown& shown = scene.collective;
     if (!shown.refusal.empty()) return "This collective cannot run on these numbers.";
-    std::string text = "Lit: that rank's part is in; hatched: arriving; framed: complete.";
+    const bool copied = shown.operation == "all_gather" || shown.operation == "broadcast" || shown.operation == "all_to_all";
+    std::string text = copied ? "Lit: the chunk is there; hatched: it is arriving."
+                              : "Lit: that rank's part is in; hatched: arriving; framed: complete.";
+    if (shown.node_size > 0) text += " Dashed: the wall between two nodes; in its colour the links that cross it.";
     const double late = shown.run.total_us - shown.on_time_us;
     if (shown.late_rank >= 0)
         text += fmt::format(" Rank {} is {} late; the last rank ends {} later.", shown.rank_of(shown.late_rank),

@@ -18,6 +18,7 @@ class CollectiveBoard {
     std::vector<ChunkState> at(double time) const;
     const std::vector<std::pair<int, int>>& links() const { return links_; }  // from, to: those that are used
     uint64_t complete() const { return complete_; }  // all bits of a finished chunk; 0: chunks are not summed
+    bool summed() const { return complete_ != 0; }   // else chunks are handed on as they are
     int round_at(double time) const;                 // rounds begun, from 1; 0: none yet
     const scene::CollectiveShown* shown() const { return shown_; }
 

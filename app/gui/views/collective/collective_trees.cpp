@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/units.h"
 #include "core/comm/collectives/collectives.h"
 
 namespace lockstep::gui {
@@ -137,11 +138,10 @@ void draw_tree(Ui& ui, const scene::CollectiveShown& shown, const RankTree& tree
         if (ui.text_width(name, {.size = 13}) <= box.w - 2)
             ui.text(p.x, p.y + 4.5f, name, {.size = 13, .align = Align::center, .weight = picked ? 600 : 400});
         if (ui.hovered(box))
-            ui.tooltip(fmt::format(
-                "rank {}: {}{}", number,
-                tree.parent[i] < 0 ? std::string("the root")
-                                   : fmt::format("{} hop{} below the root", tree.depth[i], tree.depth[i] == 1 ? "" : "s"),
-                is_late ? ", late" : ""));
+            ui.tooltip(fmt::format("rank {}: {}{}", number,
+                                   tree.parent[i] < 0 ? std::string("the root")
+                                                      : fmt::format("{} below the root", counted(tree.depth[i], "hop")),
+                                   is_late ? ", late" : ""));
         if (ui.clicked(box)) focus.rank = number;
     }
     std::vector<Rect> taken;  // by what is written

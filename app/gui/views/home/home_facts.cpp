@@ -116,7 +116,7 @@ std::string facts_of(const Session& session, const HomePlan::Part& part) {
     }
     const int hours = static_cast<int>(std::lround(minutes / 60.0));
     const size_t lessons = part.lessons.size() - exams;
-    return fmt::format("{} lesson{}{}, {}{}", lessons, lessons == 1 ? "" : "s", exams > 0 ? " and an exam" : "",
+    return fmt::format("{}{}, {}{}", counted(lessons, "lesson"), exams > 0 ? " and an exam" : "",
                        minutes < 55 ? fmt::format("{} min", minutes) : fmt::format("{} h", hours),
                        done > 0 ? fmt::format(", {} done", done) : "");
 }
@@ -149,11 +149,11 @@ TileText own_text_of(const Session& session, const Snapshot& snapshot) {
                   "Drop any .cu file here, or press to edit this one"};
     const auto& ran = snapshot.own.run;
     if (ran && ran->run && ran->timed && !document.is_program())
-        text.sentence = fmt::format("{} cycles on a {}; drop any .cu file here", with_commas(ran->run->result.cycles),
+        text.sentence = fmt::format("{} on a {}; drop any .cu file here", counted(ran->run->result.cycles, "cycle"),
                                     ran->run->gpu.title);
     if (snapshot.program.run && document.is_program())
-        text.sentence = fmt::format("{} launches, {}; drop any .cu file here",
-                                    with_commas(static_cast<int64_t>(snapshot.program.run->report.launches.size())),
+        text.sentence = fmt::format("{}, {}; drop any .cu file here",
+                                    counted(snapshot.program.run->report.launches.size(), "launch", "launches"),
                                     snapshot.program.run->running ? "it runs" : snapshot.program.run->ended);
     return text;
 }

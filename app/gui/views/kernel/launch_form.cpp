@@ -8,6 +8,7 @@
 #include "app/gui/view.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
+#include "core/base/units.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/module_symbols.h"
 
@@ -52,13 +53,12 @@ std::string launch_caption(const KernelDesk& desk, const Snapshot& snapshot) {
     if (!desk.entry(snapshot))
         return desk.document().is_header() || desk.owner() > 0 ? "" : "The form fills itself once the text compiles.";
     if (!grid.ok() || !block.ok()) return "Grid and block are one to three numbers, as in 64 or 16,4.";
-    const double blocks = static_cast<double>(grid.value().count()), threads = static_cast<double>(block.value().count());
-    if (blocks * threads > 9e15) return "That is more threads than can be counted.";
+    const uint64_t blocks = grid.value().count(), threads = block.value().count();
+    if (static_cast<double>(blocks) * static_cast<double>(threads) > 9e15)
+        return "That is more threads than can be counted.";
     const auto per_block = static_cast<int64_t>((block.value().count() + 31) / 32);
-    return fmt::format("{} block{} of {} threads: {} warps a block, {} threads in all.",
-                       with_commas(static_cast<int64_t>(blocks)), blocks == 1 ? "" : "s",
-                       with_commas(static_cast<int64_t>(threads)), with_commas(per_block),
-                       with_commas(static_cast<int64_t>(blocks * threads)));
+    return fmt::format("{} of {}: {} a block, {} in all.", counted(blocks, "block"), counted(threads, "thread"),
+                       counted(per_block, "warp"), counted(blocks * threads, "thread"));
 }
 
 class LaunchView final : public View {

@@ -10,6 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
 #include "app/gui/widgets/ui_state.h"
+#include "core/base/units.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
@@ -235,9 +236,8 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const s
     const auto [errors, warnings] = count_of(rows, stale);
     std::string text = stale ? "Of the text before: " : "";
     const size_t begin = text.size();
-    if (errors > 0) text += fmt::format("{} thing{} wrong", errors, errors == 1 ? "" : "s");
-    if (warnings > 0)
-        text += fmt::format("{}{} warning{}", text.size() == begin ? "" : ", ", warnings, warnings == 1 ? "" : "s");
+    if (errors > 0) text += fmt::format("{} wrong", counted(errors, "thing"));
+    if (warnings > 0) text += fmt::format("{}{}", text.size() == begin ? "" : ", ", counted(warnings, "warning"));
     return text + ". A row leads to its place; F8 goes to the next one.";
 }
 
@@ -250,11 +250,10 @@ class ReportsView final : public View {
         const bool ran =
             snapshot->own.result && (snapshot->own.result->run || (session.desk.document().is_tape() && snapshot->tape) ||
                                      (session.desk.document().is_program() && snapshot->program.run));
-        const Rect body =
-            ui.panel(area, {.title = "Reports",
-                            .right = rows.empty() ? "" : fmt::format("{} row{}", rows.size(), rows.size() == 1 ? "" : "s"),
-                            .badge = ran ? Provenance::executed : Provenance::none,
-                            .caption = sentence});
+        const Rect body = ui.panel(area, {.title = "Reports",
+                                          .right = rows.empty() ? "" : counted(rows.size(), "row"),
+                                          .badge = ran ? Provenance::executed : Provenance::none,
+                                          .caption = sentence});
         ui.push_scope("reports");
         take_wish(session, rows);
         if (picked_ >= static_cast<int>(rows.size())) picked_ = -1;

@@ -9,6 +9,7 @@
 #include "app/gui/views/kernel/kernel_values.h"
 #include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/timeline/compare_facts.h"
+#include "core/base/units.h"
 #include "core/model/metrics/bound.h"
 #include "core/model/sample/sampling.h"
 
@@ -37,8 +38,9 @@ std::string caption_of(const Snapshot& snapshot, uint64_t version, bool guessed)
     else if (guessed)
         text = hidden_text;
     else if (result->timed)
-        text = fmt::format("{} took {} cycles on the modelled {}, worked out here in {}.", result->kernel,
-                           with_commas(result->run->result.cycles), result->run->gpu.title, wall_time_text(result->seconds));
+        text = fmt::format("{} took {} on the modelled {}, worked out here in {}.", result->kernel,
+                           counted(result->run->result.cycles, "cycle"), result->run->gpu.title,
+                           wall_time_text(result->seconds));
     else
         text = fmt::format("{} ran without timing, warps in {} order, in {}.", result->kernel,
                            name_of(result->settings.order), wall_time_text(result->seconds));
@@ -101,7 +103,7 @@ class ResultsView final : public View {
         std::string text = fmt::format("Results of {} on {}\n", result->kernel, result->run->gpu.title);
         const bool guessed = is_guessed(session);
         if (result->timed && !run.fault && !guessed)
-            text += fmt::format("  {} cycles, {:.2f} µs (simulated)\n  {}\n", with_commas(run.cycles), run.time_us,
+            text += fmt::format("  {}, {:.2f} µs (simulated)\n  {}\n", counted(run.cycles, "cycle"), run.time_us,
                                 model::trust_in(model::bound_of(run)));
         if (const auto measured = measured_beside(session, *result); measured && !guessed)
             text += fmt::format("  {}\n", measured_sentence(*measured, run.time_us));
@@ -242,9 +244,7 @@ class ResultsView final : public View {
             ui.text(r.x + 10, y + 18 + 18 * static_cast<float>(i), lines[i], {.size = 13, .mono = true, .width = r.w - 20});
         y += 18 * static_cast<float>(lines.size()) + 16;
         if (total > lines.size() || result.printed_more) {
-            ui.text(r.x, y + 8,
-                    fmt::format("{}{} lines in all", result.printed_more ? "more than " : "",
-                                with_commas(static_cast<int64_t>(total))),
+            ui.text(r.x, y + 8, fmt::format("{}{} in all", result.printed_more ? "more than " : "", counted(total, "line")),
                     {.size = 12, .color = theme.quiet});
             y += 20;
         }
@@ -390,7 +390,7 @@ class ResultsView final : public View {
         ui.text(x + 20, box.y + high, fmt::format("{:.3g}", both ? -most : buffer.facts.low),
                 {.size = 12, .color = theme.ink2, .mono = true});
         ui.text(r.x, box.bottom() + 15,
-                fmt::format("{} rows, {} columns{}", rows, columns,
+                fmt::format("{}, {}{}", counted(rows, "row"), counted(columns, "column"),
                             buffer.facts.untouched > 0 ? "; chequered: never written" : ""),
                 {.size = 12, .color = theme.quiet});
         return box.bottom() + 24;

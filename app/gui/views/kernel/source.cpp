@@ -8,6 +8,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/lane_paths.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -81,13 +82,11 @@ std::string caption_of(const Use& use) {
         return use.hidden ? "No issue may be seen until you lock an answer." : "No instruction of this warp has issued yet.";
     if (use.half == 0)
         return use.end == 1 ? std::string("The one issue so far ran with all lanes of the warp on.")
-                            : fmt::format("All {} issues so far ran with all lanes of the warp on.",
-                                          with_commas(static_cast<int64_t>(use.end)));
+                            : fmt::format("All {} so far ran with all lanes of the warp on.", counted(use.end, "issue"));
     std::string where = use.first_half == 0               ? ""
                         : use.first_half == use.last_half ? fmt::format(" (line {})", use.first_half)
                                                           : fmt::format(" (lines {} to {})", use.first_half, use.last_half);
-    return fmt::format("{} of {} issues{} ran with lanes off.", with_commas(use.half),
-                       with_commas(static_cast<int64_t>(use.end)), where);
+    return fmt::format("{} of {}{} ran with lanes off.", with_commas(use.half), counted(use.end, "issue"), where);
 }
 
 std::string base_name(const std::string& path) {

@@ -9,6 +9,7 @@
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -29,9 +30,8 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     const bool chosen =
         focus.pc >= 0 && static_cast<size_t>(focus.pc) < sums.waits.size() && sums.waits[static_cast<size_t>(focus.pc)] > 0;
     const auto pc = static_cast<uint32_t>(chosen ? focus.pc : most - sums.waits.begin());
-    return fmt::format(
-        "{} {} warp-cycle{} in front of {}.", whole ? "In the whole kernel this SM's warps spent" : "Warps in view spent",
-        with_commas(sums.waits[pc]), sums.waits[pc] == 1 ? "" : "s", operation_of(*timeline.run->program, pc));
+    return fmt::format("{} {} in front of {}.", whole ? "In the whole kernel this SM's warps spent" : "Warps in view spent",
+                       counted(sums.waits[pc], "warp-cycle"), operation_of(*timeline.run->program, pc));
 }
 
 class CodeView final : public View {

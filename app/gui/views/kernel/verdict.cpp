@@ -13,6 +13,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/timeline/state_code.h"
 #include "app/gui/widgets/labels.h"
+#include "core/base/units.h"
 #include "core/runtime/report/advice.h"
 
 namespace lockstep::gui {
@@ -163,8 +164,8 @@ class VerdictView final : public View {
         const std::vector<Card>& of_program = cards(session, *snapshot);
         const bool told = of_kernel || !of_program.empty();
         const std::string right =
-            of_kernel ? fmt::format("{}: {} cycles, {}", kernel.run->program->shown_name(),
-                                    with_commas(kernel.run->result.cycles), time_text(kernel.run->result.time_us))
+            of_kernel ? fmt::format("{}: {}, {}", kernel.run->program->shown_name(),
+                                    counted(kernel.run->result.cycles, "cycle"), time_text(kernel.run->result.time_us))
                       : std::string();
         const std::string sentence =
             of_kernel ? caption_of(*kernel.verdict) : std::string("What limits a kernel, and what a change would gain.");

@@ -87,7 +87,8 @@ const FigureTable* table_shown(const Snapshot& snapshot) {
 Provenance provenance_of(const FigureTable& table) {
     return table.provenance == "executed"    ? Provenance::executed
            : table.provenance == "simulated" ? Provenance::simulated
-                                             : Provenance::derived;
+           : table.provenance == "derived"   ? Provenance::derived
+                                             : Provenance::times_derived;
 }
 
 class FigureRowsView final : public View {
@@ -174,9 +175,7 @@ class FigureRowsView final : public View {
         }
         if (!(from > 0) || apart(far) < 0.005) return figures_caption(table, base);
         return fmt::format("{}: {} {}, {:.3g} times as much as {}.", stack.title, table.rows[far].name,
-                           stack.unit == "us" ? time_text(stack.total(far), {.significant = 4})
-                                              : scene::figure_text(stack.total(far), stack.unit),
-                           stack.total(far) / from, table.rows[base].name);
+                           stack_amount(stack.total(far), stack.unit), stack.total(far) / from, table.rows[base].name);
     }
 
     // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
@@ -237,9 +236,12 @@ class FigureRowsView final : public View {
             if (over) {  // hatched at its edge, and in words
                 ui.rect({line.x - 10, line.y, 6, line.h - 2}, data::black);
                 ui.hatch({line.x - 10, line.y, 6, line.h - 2}, data::vermillion, Hatch::diagonal);
-                if (height >= 38)
-                    ui.text(line.x, line.y + 32, over_text(table, r),
-                            {.size = 12, .color = theme.wrong, .weight = 600, .width = name - 6});
+                if (height >= 38) {  // its number before its words
+                    const TextStyle style{.size = 12, .color = theme.wrong, .weight = 600, .width = name - 6};
+                    const std::string whole = over_text(table, r),
+                                      number = scene::figure_text(table.over(r), "B") + " too much";
+                    ui.text(line.x, line.y + 32, ui.text_width(whole, style) <= style.width ? whole : number, style);
+                }
             }
             if (r == base && table.rows.size() > 1 && height >= (over ? 54.0f : 38.0f))
                 ui.text(line.x, line.y + (over ? 48 : 32), "base", {.size = 12, .color = theme.quiet, .width = name - 6});
@@ -295,9 +297,14 @@ class FigureRowsView final : public View {
             ui.text(after, body.y + 16, over,
                     {.size = 14, .color = theme.wrong, .weight = 600, .width = body.right() - after});
         const float top = body.y + 28, room = std::max(30.0f, body.bottom() - top), gap = 10;
-        // As few lines as leave a card 128 wide, and as many as cards stay under 96 high.
-        auto each = static_cast<size_t>(std::clamp((body.w + gap) / (128 + gap), 1.0f, static_cast<float>(count)));
-        const size_t lines = (count + each - 1) / each;
+        // As few lines as leave a card 128 wide, and as many as cards stay under 96 high; narrower where all are in sight
+        // then.
+        size_t each = 1, lines = count;
+        for (const float least : {128.0f, 112.0f, 100.0f}) {
+            each = static_cast<size_t>(std::clamp((body.w + gap) / (least + gap), 1.0f, static_cast<float>(count)));
+            lines = (count + each - 1) / each;
+            if (static_cast<float>(lines) * (50 + gap) - gap <= room) break;
+        }
         each = (count + lines - 1) / lines;
         const float width = (body.w + gap) / static_cast<float>(each) - gap;
         const float height = std::clamp((room + gap) / static_cast<float>(lines) - gap, 50.0f, 92.0f);
@@ -344,7 +351,7 @@ class FigureRowsView final : public View {
         return 0;
     }
 
-    // Whether the question on show is about what the stack is made of: memory, time, or what is sent.
+    // Whether the question on show is about what the stack is made of: memory, time, energy, or what is sent.
     static bool is_about(const scene::FigureStack& stack, const LessonState& state) {
         const int at = sketch_on_show(state);
         if (at < 0) return false;
@@ -354,8 +361,10 @@ class FigureRowsView final : public View {
             const bool time = name.base.starts_with("share.") ||
                               std::find(std::begin(of_time), std::end(of_time), name.base) != std::end(of_time);
             const bool sent = name.base.starts_with("bytes");
-            const bool is_sent = stack.parts.front().starts_with("sent: "), is_time = stack.unit == "us";
-            if (time ? is_time : sent ? is_sent : !is_sent && !is_time) return true;
+            const bool energy = name.base == "run_mwh" || name.base == "megawatts";
+            const bool is_sent = stack.parts.front().starts_with("sent: "), is_time = stack.unit == "us",
+                       is_energy = stack.unit == "MWh";
+            if (energy ? is_energy : time ? is_time : sent ? is_sent : !is_sent && !is_time && !is_energy) return true;
         }
         return false;
     }

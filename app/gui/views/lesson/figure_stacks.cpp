@@ -52,9 +52,15 @@ const PartLook& look_of_part(const std::string& part) {
     return part_looks[4];
 }
 
+}  // namespace
+
 std::string stack_amount(double value, const std::string& unit) {
-    return unit == "us" ? time_text(value, {.significant = value >= 1 ? 4 : 3}) : scene::figure_text(value, unit);
+    if (unit == "us") return time_text(value, {.significant = value >= 1 ? 4 : 3});
+    if (unit == "MWh" && value >= 1000) return fmt::format("{:.4g} GWh", value / 1000);
+    return unit == "MWh" ? fmt::format("{:.4g} MWh", value) : scene::figure_text(value, unit);
 }
+
+namespace {
 
 double axis_end(const FigureStack& stack) {
     double most = 0;
@@ -161,7 +167,11 @@ void draw_figure_stack(Ui& ui, const FigureTable& table, const FigureStack& stac
                 ui.text(x, plot.bottom() + 17, words, {.size = 12, .color = theme.quiet, .align = Align::center});
         }
     } else {
-        ui.text(plot.x, plot.bottom() + 17, stack.unit == "B" ? "0 bytes" : "0 µs", {.size = 12, .color = theme.quiet});
+        ui.text(plot.x, plot.bottom() + 17,
+                stack.unit == "B"    ? "0 bytes"
+                : stack.unit == "us" ? "0 µs"
+                                     : "0 " + stack.unit,
+                {.size = 12, .color = theme.quiet});
         ui.text(plot.right(), plot.bottom() + 17, "hidden until you lock an answer",
                 {.size = 12, .color = theme.quiet, .align = Align::right, .width = plot.w - 60});
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gui/view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -64,9 +65,9 @@ std::vector<Fact> facts_of(const Chip& cpu, const Chip& gpu) {
 
 std::string cpu_gpu_sentence(const Chip& cpu, const Chip& gpu) {
     return fmt::format(
-        "{} lanes that are slower each, against {}: a CPU hurries one thread with memory and prediction, a GPU keeps {} "
+        "{} that are slower each, against {}: a CPU hurries one thread with memory and prediction, a GPU keeps {} "
         "threads at hand and can afford to wait. Figures of both makers.",
-        with_commas(gpu.all_lanes()), with_commas(cpu.all_lanes()), with_commas(gpu.threads));
+        counted(gpu.all_lanes(), "lane"), with_commas(cpu.all_lanes()), with_commas(gpu.threads));
 }
 
 class CpuGpuView final : public View {

@@ -9,6 +9,7 @@
 #include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -426,8 +427,7 @@ std::string slots_text(const MachineFrame& frame) {
 
 // Beside how many SMs there are what each of them, and the memories that all share, can hold, as far as there is room.
 void say_capacities(Ui& ui, const model::GpuSpec& gpu, float x, float right, float baseline) {
-    x = ui.text(x, baseline, fmt::format("{} SM{}", gpu.sms.value, gpu.sms.value == 1 ? "" : "s"),
-                {.size = 13, .weight = 600});
+    x = ui.text(x, baseline, counted(gpu.sms.value, "SM"), {.size = 13, .weight = 600});
     const std::string registers = bytes_text(4.0 * gpu.registers_per_sm), l1 = bytes_text(gpu.l1_bytes),
                       shared = bytes_text(gpu.shared_per_sm), l2 = bytes_text(gpu.l2_bytes);
     const bool one_memory = gpu.shared_carveouts.value[1] != 0;
@@ -533,8 +533,8 @@ std::string gpu_sentence(const MachineFrame& frame) {
         text += at_dram == 1 ? ", and one request is on its way to memory and back"
                              : ", and one request is on its way, to L2 and back";
     else if (all > 0)
-        text += fmt::format(", and {:.0f} % of the {} requests on their way{} turn round at L2",
-                            100.0 * static_cast<double>(at_l2) / static_cast<double>(all), with_commas(all),
+        text += fmt::format(", and {:.0f} % of the {} on their way{} turn round at L2",
+                            100.0 * static_cast<double>(at_l2) / static_cast<double>(all), counted(all, "request"),
                             scene.machine->sampled > 1 ? fmt::format(" (one in {} is kept)", scene.machine->sampled) : "");
     else
         text += ", and no request is on its way";
@@ -556,7 +556,7 @@ std::string gpu_described(const MachineFrame& frame) {
         resident += here;
         full += here > 0;
     }
-    text += fmt::format("{} blocks on {} of {} SMs, {} wait\n", with_commas(resident), full, gpu.sms.value,
+    text += fmt::format("{} on {} of {} SMs, {} wait\n", counted(resident, "block"), full, gpu.sms.value,
                         with_commas(queue.waiting));
     if (scene.machine == nullptr) return text + "requests were not recorded\n";
     int64_t kinds[5] = {}, stations[Stations::count] = {};

@@ -53,6 +53,7 @@ class MachineView final : public View {
         ui.push_scope("machine");
         kept_.adopt(*snapshot);
         MachineFrame frame = frame_of(ui, session, focus, *snapshot);
+        if (tells(frame)) frame.told = told_, ui.animate();
         Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
         const Rect bar{area.x, area.y, area.w, crumbs_height};
         if (session.machine.tour >= 0) {
@@ -121,7 +122,6 @@ class MachineView final : public View {
         if (snapshot.kernel.run == run_) return;
         const bool same_launch = run_ && snapshot.kernel.run && run_->program == snapshot.kernel.run->program &&
                                  run_->result.cycles == snapshot.kernel.run->result.cycles;
-        if (run_) session.machine.followed = -1;
         run_ = snapshot.kernel.run;
         scene_.reset();
         if (run_) scene_ = std::make_unique<MachineScene>(make_machine_scene(run_, session.timeline(run_)));
@@ -368,21 +368,14 @@ class MachineView final : public View {
             needed += w, ++shown;
         }
         if (x + typed + 20 > room) return;
-        const bool plays = frame.session.playing;  // what was typed is answered then too
-        const bool tells = !told_.empty() && ui.now < told_until_ && (plays ? told_of_cycle_ : told_at_ == frame.clock);
-        if (tells) {  // for a moment in the place of the jumps
-            const float end = room - typed - 20;
-            const std::string_view said = ui.text_width(told_, {.size = 13}) <= end - x - 8 ? told_ : told_short_;
-            ui.text(end, bar.y + 26, said,
-                    {.size = 13, .color = ui.theme->wrong, .align = Align::right, .width = std::max(1.0f, end - x - 8)});
-            if (ui.hovered(bar)) ui.tooltip(told_);
-            shown = 0;
-            ui.animate();
-        } else {
-            told_.clear();
-            told_of_cycle_ = false;
-        }
+        const float left = x;
         x = room - (shown > 0 ? needed : typed) - 20;
+        // The picture's caption says it; here, beside the jumps, where there is room.
+        for (const std::string_view said : {std::string_view(frame.told), std::string_view(told_short_)}) {
+            if (frame.told.empty() || ui.text_width(said, {.size = 13}) > x - left - 16) continue;
+            ui.text(x - 12, bar.y + 26, said, {.size = 13, .color = ui.theme->wrong, .align = Align::right});
+            break;
+        }
         if (shown > 0) x = ui.text(x, bar.y + 26, "next", {.size = 13, .color = ui.theme->quiet}) + 8;
         for (const auto& [what, name] : std::span(landmarks).first(shown)) {
             if (what == Landmark::fault && !scene_->run->result.fault) continue;
@@ -400,6 +393,15 @@ class MachineView final : public View {
             told_short_ = told_;
             if (cycle) go_to(frame, static_cast<double>(*cycle)), typed_.clear(), told_.clear();
         }
+    }
+
+    // Why a jump or a typed cycle led nowhere: for a moment, or until the clock is elsewhere.
+    bool tells(const MachineFrame& frame) {
+        const bool plays = frame.session.playing;  // what was typed is answered then too
+        if (!told_.empty() && frame.ui.now < told_until_ && (plays ? told_of_cycle_ : told_at_ == frame.clock)) return true;
+        told_.clear();
+        told_of_cycle_ = false;
+        return false;
     }
 
     // To where it happens next, and to whom; where nothing comes, that is said.

@@ -6,6 +6,7 @@
 
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -27,7 +28,9 @@ uint32_t focused_sub_core(const MachineFrame& frame) {
 
 Rect machine_panel(const MachineFrame& frame, const Rect& area, Stop stop, std::string_view right) {
     const StopRow& row = row_of(stop);
-    const std::string title = row.label(frame), sentence = row.sentence(frame);
+    const std::string title = row.label(frame), own = row.sentence(frame);
+    const bool faulted = frame.scene != nullptr && own == fault_sentence(*frame.scene, frame.cycle());
+    const std::string sentence = frame.told.empty() || faulted ? own : frame.told;  // what ended the launch stays
     return frame.ui.panel(area, {.title = title, .right = right, .badge = Provenance::simulated, .caption = sentence});
 }
 
@@ -242,8 +245,7 @@ void draw_followed(const MachineFrame& frame, const Rect& area) {
         stations.cycles(Station::sm_queue) + stations.cycles(Station::slice_queue) + stations.cycles(Station::channel_queue);
     if (controls - bar.bottom() > 34) {
         const float end = ui.text(bar.x, bar.bottom() + 34, with_commas(so_far), {.size = 16, .weight = 700, .mono = true});
-        ui.text(end + 6, bar.bottom() + 34, fmt::format("of {} cycles", with_commas(r.ready)),
-                {.size = 13, .color = t.ink2});
+        ui.text(end + 6, bar.bottom() + 34, fmt::format("of {}", counted(r.ready, "cycle")), {.size = 13, .color = t.ink2});
         ui.text(bar.right(), bar.bottom() + 34,
                 fmt::format("{} without traffic, {} in queues", with_commas(r.ready - queues), with_commas(queues)),
                 {.size = 12, .color = t.quiet, .align = Align::right});

@@ -10,6 +10,7 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/machine/many/step_way.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -168,7 +169,7 @@ Position position_in_step(const Session& session, const Snapshot& snapshot) {
     Position at;
     at.share = now / step->end;
     at.last = now >= step->end * (1 - 1e-9);
-    at.title = fmt::format("a step of {} GPUs", with_commas(step->gpus()));
+    at.title = fmt::format("a step of {}", counted(step->gpus(), "GPU"));
     at.text = fmt::format("{} of {}", step_time_text(*step, now), step_time_text(*step, step->end));
     return at;
 }

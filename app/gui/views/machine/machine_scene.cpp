@@ -9,6 +9,7 @@
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 #include "core/model/issue/ticks.h"
 #include "core/model/sample/sampling.h"
 
@@ -262,7 +263,7 @@ std::string what_text(const MachineScene& scene, const RequestRecord& r) {  // "
 }
 
 std::string outcome_text(const MachineScene& scene, const RequestRecord& r) {  // "L1 miss, L2 hit, 212 cycles"
-    const std::string cycles = fmt::format("{} cycles", with_commas(r.ready));
+    const std::string cycles = counted(r.ready, "cycle");
     if (r.kind == RequestKind::store) return fmt::format("on its way to {}, {}", scene.has_l2() ? "L2" : "memory", cycles);
     if (r.level == MemoryLevel::l1) return "L1 hit, " + cycles;
     const std::string_view first = r.kind == RequestKind::atomic || r.kind == RequestKind::constant ? "" : "L1 miss, ";

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/gui/views/machine/machine_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -14,7 +15,7 @@ std::string gpu_label(const MachineFrame& frame) {
 std::string gpu_detail(const MachineFrame& frame) {
     if (frame.scene == nullptr) return "";
     const uint32_t sms = frame.scene->run->gpu.sms.value;
-    return fmt::format("{} SM{}", sms, sms == 1 ? "" : "s");
+    return counted(sms, "SM");
 }
 std::string sm_label(const MachineFrame& frame) {
     return frame.scene == nullptr ? "SM" : fmt::format("SM {}", frame.scene->trace().sm);
@@ -22,7 +23,7 @@ std::string sm_label(const MachineFrame& frame) {
 std::string sm_detail(const MachineFrame& frame) {
     if (frame.scene == nullptr) return "";
     const uint32_t schedulers = frame.scene->trace().schedulers;
-    return fmt::format("{} sub-core{}", schedulers, schedulers == 1 ? "" : "s");
+    return counted(schedulers, "sub-core");
 }
 
 std::string sub_core_label(const MachineFrame& frame) {
@@ -30,7 +31,7 @@ std::string sub_core_label(const MachineFrame& frame) {
 }
 std::string sub_core_detail(const MachineFrame& frame) {
     if (frame.scene == nullptr) return "";
-    return fmt::format("{} warps", frame.scene->trace().warp_slots / std::max(1u, frame.scene->trace().schedulers));
+    return counted(frame.scene->trace().warp_slots / std::max(1u, frame.scene->trace().schedulers), "warp");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/sm/warp_facts.h"
+#include "core/base/units.h"
 #include "core/scene/cluster/cluster_plan.h"
 
 namespace lockstep::gui {
@@ -27,8 +28,8 @@ std::string of_gpu(const MachineFrame& frame) {
     int64_t taken = 0;
     for (uint32_t sm = 0; sm < scene.run->gpu.sms; ++sm)
         for (const uint32_t block : blocks_on(scene, sm, frame.cycle()).resident) taken += block != TileState::nobody;
-    std::string text = fmt::format("One GPU has {} SMs. This kernel's {} blocks land on them", scene.run->gpu.sms.value,
-                                   with_commas(scene.blocks));
+    std::string text = fmt::format("One GPU has {} SMs. This kernel's {} land on them", scene.run->gpu.sms.value,
+                                   counted(scene.blocks, "block"));
     return text + (queue.waiting > 0 ? fmt::format(", {} at a time.", with_commas(taken)) : ", all at once.");
 }
 
@@ -55,7 +56,7 @@ std::string of_warp(const MachineFrame& frame) {
     if (warp == UINT32_MAX) return "32 lanes make a warp: they go through the program together.";
     if (const int64_t awaited = awaited_lately(*frame.scene, warp, frame.cycle()); awaited >= 0) {
         const RequestRecord& request = frame.scene->machine->requests[static_cast<size_t>(awaited)];
-        return fmt::format("One warp waits {} cycles for a load while the other warps work.", with_commas(request.ready));
+        return fmt::format("One warp waits {} for a load while the other warps work.", counted(request.ready, "cycle"));
     }
     return "32 lanes make a warp: they go through the program together.";
 }
@@ -81,7 +82,7 @@ std::string of_cluster(const MachineFrame& frame) {
     if (!step || !(step->end > 0) || shown == nullptr) return "A step of 16,384 GPUs is being planned.";
     const int64_t gpus = int64_t{step->replicas} * step->stages * step->group;
     const std::string model = step->title.substr(0, step->title.find(", on "));
-    return fmt::format("{} GPUs train one model: {}. One step of it takes {}.", with_commas(gpus), model,
+    return fmt::format("{} train one model: {}. One step of it takes {}.", counted(gpus, "GPU"), model,
                        step_time_text(*step, step->end));
 }
 

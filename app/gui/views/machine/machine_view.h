@@ -27,6 +27,7 @@ struct MachineFrame {  // what a picture draws from, for one frame
     // Draws another view of the app in a part of the picture ("warp", "code").
     std::function<void(std::string_view name, const Rect& area)> show;
     KeptLanes* kept = nullptr;  // values of the focused warp's registers
+    std::string told = {};      // why a jump led nowhere, for a moment: the caption
 
     int64_t cycle() const { return static_cast<int64_t>(clock); }
 };

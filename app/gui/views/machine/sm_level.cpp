@@ -12,6 +12,7 @@
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 #include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::gui {
@@ -283,7 +284,7 @@ void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts
     };
     tidy(reads), tidy(writes);
     ui.text(r.x, r.y + 11, "registers", {.size = 12, .color = t.quiet});
-    const std::string text = facts.issued == nullptr ? fmt::format("{} warps × 32 lanes", facts.rows.size())
+    const std::string text = facts.issued == nullptr ? counted(facts.rows.size(), "warp") + " × 32 lanes"
                                                      : fmt::format("{} reads {}, writes {}",
                                                                    slot_name(frame.scene->trace().warps[facts.issued->warp]),
                                                                    reads.size(), writes.size());
@@ -514,7 +515,7 @@ std::string warps_text(const MachineFrame& frame) {
     int64_t warps = 0, blocks = 0;
     for (const WarpTrack& w : trace.warps) warps += w.begin <= frame.cycle() && frame.cycle() < w.end;
     for (const uint32_t b : blocks_on(*frame.scene, trace.sm, frame.cycle()).resident) blocks += b != TileState::nobody;
-    return fmt::format("{} block{}, {} of {} warps", blocks, blocks == 1 ? "" : "s", warps, trace.warp_slots);
+    return fmt::format("{}, {} of {} warps", counted(blocks, "block"), warps, trace.warp_slots);
 }
 
 bool has_stretch(const MachineFrame& frame) {

@@ -9,6 +9,7 @@
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -43,7 +44,7 @@ std::string lines_sentence(const WarpsByLine& lines) {
     const int32_t at = busiest_line(lines);
     const size_t most = at < 0 ? 0 : lines.at(at).size();
     if (all == 0) return "No warp is on this SM in this cycle.";
-    if (at < 0) return fmt::format("{} warps are here, at no line of the source.", all);
+    if (at < 0) return fmt::format("{} here, at no line of the source.", counted(all, "warp is", "warps are"));
     return most == all && all == 1 ? fmt::format("Its one warp stands at line {}.", at)
            : most == all           ? fmt::format("All {} warps stand at line {}.", all, at)
                                    : fmt::format("{} of {} warps stand{} at line {}.", most, all, most == 1 ? "s" : "", at);

@@ -9,6 +9,7 @@
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/memory/bank_data.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -77,8 +78,8 @@ void draw_served_bar(const MachineFrame& frame, const Rect& r) {
         from += w + 22;
     }
     if (!frame.still && ui.hovered({r.x, r.y - 16, r.w, r.h + 16}))
-        ui.tooltip(fmt::format("who served the sectors that this SM's loads wanted in the last {} cycles",
-                               with_commas(looks_back)));
+        ui.tooltip(
+            fmt::format("who served the sectors that this SM's loads wanted in the last {}", counted(looks_back, "cycle")));
 }
 
 void draw_split(const MachineFrame& frame, const Rect& r) {
@@ -148,12 +149,12 @@ float draw_last_banks(const MachineFrame& frame, const Rect& r, float y) {
     const BankFacts facts = bank_facts(pattern_of(*access), access->is_atomic);
     const float top = std::max(y + 2, r.bottom() - 110);
     const WarpTrack& warp = frame.scene->trace().warps[focused_warp(frame)];
-    const std::string text = fmt::format("w{} {} {} word{} in {} pass{}", warp.slot,
-                                         access->is_atomic  ? "changes"
-                                         : access->is_store ? "writes"
-                                                            : "reads",
-                                         facts.words.size(), facts.words.size() == 1 ? "" : "s", facts.passes.size(),
-                                         facts.passes.size() == 1 ? "" : "es");
+    const std::string text =
+        fmt::format("w{} {} {} in {}", warp.slot,
+                    access->is_atomic  ? "changes"
+                    : access->is_store ? "writes"
+                                       : "reads",
+                    counted(facts.words.size(), "word"), counted(facts.passes.size(), "pass", "passes"));
     const float end = ui.text(r.x + 8, top + 12, "32 banks", {.size = 12, .color = ui.theme->quiet});
     ui.text(r.right() - 8, top + 12, text,
             {.size = 12, .color = ui.theme->ink2, .align = Align::right, .width = r.right() - end - 20});

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/gui/views/sm/lane_paths.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -33,7 +34,7 @@ std::string ways_text(const BankFacts& facts) {
 }
 
 std::string passes_text(const BankFacts& facts) {
-    return fmt::format("{} pass{}", facts.passes.size(), facts.passes.size() == 1 ? "" : "es");
+    return counted(facts.passes.size(), "pass", "passes");
 }
 
 namespace {

@@ -10,6 +10,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/memory/bank_picture.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -70,12 +71,11 @@ class BanksView final : public View {
                                        scene.sandbox ? "sandbox" : place_of(scene, *snapshot));
         if (!scene.nothing.empty()) text += "  " + scene.nothing + "\n";
         for (const MemoryRow& row : scene.rows)
-            text +=
-                fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
-                            is_hidden(row, session, scene.history.get())
-                                ? std::string("hidden until you lock an answer")
-                                : fmt::format("{} request{}, {:.4g} pass{} each", row.requests, row.requests == 1 ? "" : "s",
-                                              row.per_request(), row.per_request() == 1 ? "" : "es"));
+            text += fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
+                                is_hidden(row, session, scene.history.get())
+                                    ? std::string("hidden until you lock an answer")
+                                    : fmt::format("{}, {:.4g} pass{} each", counted(row.requests, "request"),
+                                                  row.per_request(), row.per_request() == 1 ? "" : "es"));
         if (scene.nothing.empty())
             for (const Remedy remedy : {Remedy::none, scene.remedy}) {
                 const Half& half = remedy == Remedy::none ? scene.left : scene.right;
@@ -294,9 +294,9 @@ class BanksView final : public View {
                 label = longer;
             x = ui.text(x + 4, y + 18, label, style) + 12;
         }
-        wrap(230);
-        const auto wanted =
-            static_cast<Remedy>(ui.segmented(x, y, {"none", "+1 padding", "XOR swizzle"}, static_cast<int>(scene.remedy)));
+        wrap(270);
+        const auto wanted = static_cast<Remedy>(
+            ui.segmented(x, y, {"as it is", "a word of padding", "XOR swizzle"}, static_cast<int>(scene.remedy)));
         if (wanted != scene.remedy) chosen_ = wanted;
         if (x + 60 <= body.right() && ui.chip(x, y, "play", played_from_ >= 0)) played_from_ = ui.now;
         return y - body.y + 26;

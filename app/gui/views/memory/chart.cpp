@@ -11,6 +11,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/memory/chart_picture.h"
 #include "app/gui/views/memory/request_data.h"
+#include "core/base/units.h"
 #include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
@@ -65,8 +66,8 @@ class ChartView final : public View, ChartPicture {
         std::string text =
             fmt::format("Memory chart (simulated), {}, {}\n", snapshot->kernel.run->program->shown_name(), stretch_text());
         const auto add = [&](const std::string& name, const model::Link& link) {
-            text += fmt::format("  {}: {}, {} requests, {} of peak\n", name, bytes_text(static_cast<double>(link.bytes)),
-                                with_commas(static_cast<int64_t>(link.requests)), peak_text(link.percent_of_peak));
+            text += fmt::format("  {}: {}, {}, {} of peak\n", name, bytes_text(static_cast<double>(link.bytes)),
+                                counted(link.requests, "request"), peak_text(link.percent_of_peak));
         };
         for (const ChartSpace& space : chart_.spaces)
             for (const ChartRow& row : space.rows) {
@@ -79,10 +80,9 @@ class ChartView final : public View, ChartPicture {
         add("L1 to L2", chart_.to_l2);
         add("DRAM to L2", chart_.dram_read);
         add("L2 to DRAM", chart_.dram_write);
-        text += fmt::format(
-            "  L1 hits {} of {} sectors, L2 hits {} of {} sectors\n", with_commas(static_cast<int64_t>(chart_.l1_hits)),
-            with_commas(static_cast<int64_t>(chart_.l1_sectors)), with_commas(static_cast<int64_t>(chart_.l2_hits)),
-            with_commas(static_cast<int64_t>(chart_.l2_sectors)));
+        text += fmt::format("  L1 hits {} of {}, L2 hits {} of {}\n", with_commas(static_cast<int64_t>(chart_.l1_hits)),
+                            counted(chart_.l1_sectors, "sector"), with_commas(static_cast<int64_t>(chart_.l2_hits)),
+                            counted(chart_.l2_sectors, "sector"));
         const CarveOut carve = carve_out_of(*snapshot->kernel.run, chart_.shared_bytes);
         text += fmt::format("  an SM has {} of L1 and {} of shared memory{}\n", bytes_text(chart_.l1_bytes),
                             bytes_text(chart_.shared_bytes), carve.by_hand ? ", chosen by hand" : "");
@@ -162,7 +162,8 @@ class ChartView final : public View, ChartPicture {
         const Theme& theme = *ui.theme;
         const Rect r = column(0);
         box(ui, r, "Kernel", false, 3);
-        const uint64_t blocks = run.config.grid.count(), threads = run.config.block.count();
+        const uint64_t blocks = run.config.grid.count(), threads = run.config.block.count(),
+                       warps = blocks * ((threads + 31) / 32);
         const int64_t cycles = window_ ? chart_.end - chart_.begin : run.result.cycles;
         const double us = static_cast<double>(cycles) / run.gpu.boost_mhz;
         const std::pair<std::string, std::string> facts[] = {
@@ -170,8 +171,8 @@ class ChartView final : public View, ChartPicture {
              std::string(fitting(
                  ui, {fmt::format("block{} of {}", blocks == 1 ? "" : "s", threads), fmt::format("x {} thr.", threads)},
                  {.size = 12}, r.w - 14))},
-            {with_commas(static_cast<int64_t>(blocks * ((threads + 31) / 32))), "warps"},
-            {with_commas(cycles), "cycles"},
+            {with_commas(static_cast<int64_t>(warps)), warps == 1 ? "warp" : "warps"},
+            {with_commas(cycles), cycles == 1 ? "cycle" : "cycles"},
             {lockstep::time_text(us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};
         const float pitch = std::min(56.0f, (r.h - 36) / 4);
         if (pitch < 34) return;
@@ -209,11 +210,10 @@ class ChartView final : public View, ChartPicture {
         const Rect r = column(3);
         box(ui, r, "L2", false, 3, bytes_text(run.gpu.l2_bytes));
         ticks(ui, {r.x + 10, r.y + 28, r.w - 20, 10}, run.gpu.l2_slices, mix(theme.panel, theme.accent, 0.45f));
-        ui.text(
-            r.x + 10, r.y + 54,
-            fitting(ui, {fmt::format("{} slices", run.gpu.l2_slices.value), fmt::format("{} sl.", run.gpu.l2_slices.value)},
-                    {.size = 12}, r.w - 14),
-            {.size = 12, .color = theme.ink2, .width = r.w - 14});
+        ui.text(r.x + 10, r.y + 54,
+                fitting(ui, {counted(run.gpu.l2_slices.value, "slice"), fmt::format("{} sl.", run.gpu.l2_slices.value)},
+                        {.size = 12}, r.w - 14),
+                {.size = 12, .color = theme.ink2, .width = r.w - 14});
         const float end = hit_bar(ui, r.x + 10, r.y + 84, r.w - 20, "hits", chart_.l2_hits, chart_.l2_sectors);
         if (r.bottom() - end < 76) return;
         const std::string words = chart_.l2_sectors == 0         ? ""
@@ -227,12 +227,12 @@ class ChartView final : public View, ChartPicture {
         const Rect r = column(4);
         box(ui, r, "DRAM", false, 3, run.gpu.memory_gb > 0 ? fmt::format("{:g} GB", run.gpu.memory_gb.value) : "");
         ticks(ui, {r.x + 10, r.y + 28, r.w - 20, 10}, run.gpu.dram_channels, mix(theme.panel, theme.accent, 0.65f));
-        ui.text(r.x + 10, r.y + 54,
-                fitting(ui,
-                        {fmt::format("{} channels", run.gpu.dram_channels.value),
-                         fmt::format("{} ch.", run.gpu.dram_channels.value)},
-                        {.size = 12}, r.w - 14),
-                {.size = 12, .color = theme.ink2, .width = r.w - 14});
+        ui.text(
+            r.x + 10, r.y + 54,
+            fitting(ui,
+                    {counted(run.gpu.dram_channels.value, "channel"), fmt::format("{} ch.", run.gpu.dram_channels.value)},
+                    {.size = 12}, r.w - 14),
+            {.size = 12, .color = theme.ink2, .width = r.w - 14});
         if (r.h < 180) return;
         const double share = chart_.dram_percent();
         ui.text(r.x + 10, r.y + 100, share < 2 ? peak_text(share) : fmt::format("{:.0f} %", share),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/gui/views/memory/chart_picture.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -89,9 +90,8 @@ void ChartPicture::draw_copy(Ui& ui, float y, const model::Link& copied) const {
     ui.text(x - 5, y + 4, bytes_text(static_cast<double>(copied.bytes)), {.size = 12, .align = Align::right});
     const Rect all{x - 6, y - 6, 20, end - y + 12};
     if (ui.hovered(all))
-        ui.tooltip(fmt::format("copied into shared memory: {} bytes, {} requests",
-                               with_commas(static_cast<int64_t>(copied.bytes)),
-                               with_commas(static_cast<int64_t>(copied.requests))));
+        ui.tooltip(fmt::format("copied into shared memory: {}, {}", counted(copied.bytes, "byte"),
+                               counted(copied.requests, "request")));
 }
 
 void ChartPicture::link(Ui& ui, int gap, float y, const model::Link& one, bool to_left, bool labels) const {
@@ -121,9 +121,8 @@ void ChartPicture::link(Ui& ui, int gap, float y, const model::Link& one, bool t
     ui.arrow_head({to_left ? x0 + 1 : x1 - 1, y}, to_left ? Way::left : Way::right, color, head);
     if (ui.hovered({x0, y - 14, x1 - x0, 28})) {
         ui.outline({x0 + 1, y - head, x1 - x0 - 2, 2 * head});
-        ui.tooltip(fmt::format("{}: {} bytes, {} requests, {} of peak", one.name,
-                               with_commas(static_cast<int64_t>(one.bytes)), with_commas(static_cast<int64_t>(one.requests)),
-                               peak_text(one.percent_of_peak)));
+        ui.tooltip(fmt::format("{}: {}, {}, {} of peak", one.name, counted(one.bytes, "byte"),
+                               counted(one.requests, "request"), peak_text(one.percent_of_peak)));
     }
     if (!labels) return;
     const std::string bytes = bytes_text(static_cast<double>(one.bytes)), share = peak_text(one.percent_of_peak);

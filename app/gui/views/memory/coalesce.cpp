@@ -10,6 +10,7 @@
 #include "app/gui/views/memory/coalesce_foot.h"
 #include "app/gui/views/memory/coalesce_picture.h"
 #include "app/gui/views/sm/lane_paths.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr float tile_width = 116;
 
 std::string words_text(int count) {
-    return fmt::format("{} word{}", count, count == 1 ? "" : "s");
+    return counted(count, "word");
 }
 
 // An element lies at a multiple of its size.

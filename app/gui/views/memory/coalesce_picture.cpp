@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/units.h"
 #include "core/model/memory/coalescer.h"
 
 namespace lockstep::gui {
@@ -212,7 +213,8 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
                                               facts.lines.size()),
                           ends = fmt::format(", {} to {}", address(facts.lines.front()), address(facts.lines.back()));
         const float left = line_box(0).x, right = line_box(facts.lines.size() - 1).right();
-        std::string label = lines;  // the longest that there is room for
+        std::string label = fmt::format("{} lines", facts.lines.size());  // the longest that there is room for
+        if (ui.text_width(lines, mono) + 20 <= right - left) label = lines;
         for (const std::string& words : {lines + " of 128 B", lines + ends, lines + " of 128 B" + ends,
                                          lines + " of 128 B" + ends + (gaps ? ", others between" : ""),
                                          lines + " of 128 B" + ends + (gaps ? "; those between are not touched" : "")})
@@ -253,9 +255,9 @@ void CoalescePicture::draw_ghost(Ui& ui, const RequestFacts& ghost, std::string_
     ui.dashed({area_.x - 2, ghost_y_ - 4, right - area_.x + 2, 20}, theme.ink3);
     const uint32_t waste = ghost.moved - ghost.used;
     const std::string left = label_of(shown);
-    const std::string facts = fmt::format("{} sector{} in {} line{}, {}", ghost.sectors, ghost.sectors == 1 ? "" : "s",
-                                          ghost.lines.size(), ghost.lines.size() == 1 ? "" : "s",
-                                          waste == 0 ? std::string("nothing wasted") : fmt::format("{} B wasted", waste));
+    const std::string facts =
+        fmt::format("{} in {}, {}", counted(ghost.sectors, "sector"), counted(ghost.lines.size(), "line"),
+                    waste == 0 ? std::string("nothing wasted") : fmt::format("{} B wasted", waste));
     ui.text(right + 10, ghost_y_ + 11, left, {.size = 12, .color = theme.ink2, .width = room});
     if (room > ui.text_width(left, style) + ui.text_width(facts, style) + 24)
         ui.text(area_.x + whole, ghost_y_ + 11, facts, {.size = 12, .color = theme.ink2, .align = Align::right});

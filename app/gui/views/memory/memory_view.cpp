@@ -13,6 +13,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/kernel_values.h"
 #include "app/gui/widgets/text_editor.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -247,7 +248,7 @@ class MemoryView final : public View {
                                access->is_store ? "writes" : "reads");
         const char* verb = access->is_atomic ? "update" : access->is_store ? "write" : "read";
         const int lanes = std::popcount(access->lanes);
-        return fmt::format("Next, {} lane{} {}{} {}, {} B each. \"now\" is {}.", lanes, lanes == 1 ? "" : "s", verb,
+        return fmt::format("Next, {} {}{} {}, {} B each. \"now\" is {}.", counted(lanes, "lane"), verb,
                            lanes == 1 ? "s" : "", places[static_cast<size_t>(touched)].name, access->bytes,
                            meaning_of_now(snapshot));
     }

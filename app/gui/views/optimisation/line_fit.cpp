@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gui/view.h"
+#include "core/base/units.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
@@ -76,7 +77,7 @@ class LineFitView final : public View {
         const size_t at = hidden ? 0 : at_;
         const std::string caption = hidden ? std::string(line_fit_hidden) : caption_of(at);
         const Rect body = ui.panel(area, {.title = line_fit_title,
-                                          .right = fmt::format("{} example{}", fit_.x.size(), fit_.x.size() == 1 ? "" : "s"),
+                                          .right = counted(fit_.x.size(), "example"),
                                           .badge = Provenance::executed,
                                           .caption = caption});
         ui.push_scope("line fit");
@@ -151,7 +152,7 @@ class LineFitView final : public View {
         if (at == 0)
             return fmt::format("w = {}, b = {}: the cost is {}", short_number(line.w), short_number(line.b),
                                short_number(line.cost));
-        return fmt::format("{} correction{}: the cost goes from {} to {}", at, at == 1 ? "" : "s",
+        return fmt::format("{}: the cost goes from {} to {}", counted(at, "correction"),
                            short_number(fit_.lines.front().cost), short_number(line.cost));
     }
     std::string caption_of(size_t at) const {

@@ -15,6 +15,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
+#include "core/scene/cluster/cluster_plan.h"
 
 namespace lockstep::gui {
 namespace {
@@ -93,11 +94,13 @@ class PipelineView final : public View {
                                     sent_words(*scene.training), step_share_words(*scene.training));
             return text;
         }
+        if (scene.planned)
+            return fmt::format("{} ({}): {}", pipeline_title, name_of(provenance_of(scene.schedules.front())),
+                               scene.planned->title);
         const scene::PipelineSetup& setup = scene.setup.pipeline;
-        std::string text =
-            fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
-                        scene.schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
-                        amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
+        std::string text = fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
+                                       name_of(provenance_of(scene.schedules.front())), setup.ranks, setup.microbatches,
+                                       amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
         if (setup.slow_rank >= 0)
             text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
         return text;

@@ -27,6 +27,10 @@ std::string peaks_text(const parallel::ScheduleRun& run) {
 
 }  // namespace
 
+Provenance provenance_of(const scene::ScheduleShown& shown) {
+    return shown.executed ? Provenance::times_derived : shown.planned ? Provenance::derived : Provenance::simulated;
+}
+
 double idle_of(const parallel::ScheduleRun& run, int rank) {
     double sum = 0;
     for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)]) sum += idle.end - idle.begin;

@@ -349,7 +349,7 @@ void draw_block_facts(Ui& ui, const PipelinePlaces& p, const PipelineBlock& bloc
     const scene::ScheduleShown& shown = *block.shown;
     const parallel::ScheduleRun& run = shown.run;
     const float base = block.head.y + 16;
-    const Provenance provenance = shown.executed ? Provenance::executed : Provenance::simulated;
+    const Provenance provenance = provenance_of(shown);
     const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
     ui.badge(block.head.right() - badge, base, provenance);
     const float right = block.head.right() - badge - 10;

@@ -47,6 +47,7 @@ void draw_pipeline_block(Ui& ui, const PipelinePlaces& places, const PipelineBlo
 void draw_pipeline_axis(Ui& ui, const PipelinePlaces& places, const scene::ClusterScene& scene, double now);
 void draw_saving(Ui& ui, const PipelinePlaces& places);  // the arrow from the shorter schedule's end to the longer's
 void draw_why(Ui& ui, const PipelinePlaces& places, const Why& why);
+Provenance provenance_of(const scene::ScheduleShown& shown);  // of its times
 float legend_width(const Ui& ui, std::string_view darker);
 // Of a training run: what every rank's streams did, on the schedule's axis.
 void draw_rank_streams(Ui& ui, const PipelinePlaces& places, const scene::TrainingShown& shown, Focus& focus,

@@ -8,6 +8,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
 #include "core/base/sizes.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -29,8 +30,8 @@ std::string caption(const ProgramBoard& board) {
     const auto count = static_cast<int64_t>(board.allocations.size()), leaked = leaks_in(board);
     if (leaked == 0)
         return count == 1 ? "The allocation is freed before the end." : "Every allocation is freed before the end.";
-    return fmt::format("{} of {} allocation{} outlive{} main().", with_commas(leaked), with_commas(count),
-                       count == 1 ? "" : "s", leaked == 1 ? "s" : "");
+    return fmt::format("{} of {} outlive{} main().", with_commas(leaked), counted(count, "allocation"),
+                       leaked == 1 ? "s" : "");
 }
 
 std::string words_of(const AllocationRow& row) {

@@ -11,6 +11,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -84,7 +85,7 @@ std::string facts_of(const ProgramBoard& board, const ProgramBar& bar) {
     }
     const runtime::CopyRecord& copy = report.copies[index];
     const double us = copy.end_us - copy.begin_us;
-    return fmt::format("{}, {} bytes\n{}{}{}", copy.direction, with_commas(static_cast<int64_t>(copy.bytes)), when,
+    return fmt::format("{}, {}\n{}{}{}", copy.direction, counted(copy.bytes, "byte"), when,
                        us > 0 ? fmt::format(", {:.1f} GB/s", static_cast<double>(copy.bytes) / us / 1000) : "",
                        where(copy.site));
 }
@@ -385,12 +386,12 @@ class CallsView final : public View {
         if (row.track == ProgramTrack::host) {
             if (lump.count == 1) return std::string(short_name(lump.first->name));
             if (lump.same && lump.first->name.find("Launch") != std::string_view::npos)
-                return fmt::format("{} launches", with_commas(lump.count));
+                return counted(lump.count, "launch", "launches");
             return lump.same ? fmt::format("{} {}", with_commas(lump.count), short_name(lump.first->name))
                              : fmt::format("{} calls", with_commas(lump.count));
         }
         if (row.track == ProgramTrack::kernels) {
-            if (lump.count > 1) return fmt::format("{} kernels, {}", with_commas(lump.count), time);
+            if (lump.count > 1) return fmt::format("{}, {}", counted(lump.count, "kernel"), time);
             return with_time ? fmt::format("{}, {}", lump.first->name, time) : std::string(lump.first->name);
         }
         if (lump.count > 1) return fmt::format("{} copies, {}", with_commas(lump.count), time);

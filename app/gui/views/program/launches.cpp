@@ -8,6 +8,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
+#include "core/base/units.h"
 #include "core/model/metrics/bound.h"
 
 namespace lockstep::gui {
@@ -62,8 +63,8 @@ class LaunchesView final : public View {
         if (board.groups.empty()) return "Launches: " + nothing(board, *snapshot) + "\n";
         std::string text = "Launches, " + heading(board) + "\n";
         for (const LaunchGroup& group : board.groups) {
-            text += fmt::format("  {}: {} launch{} of {} x {}, {}, {:.1f} %{}\n", group.kernel, with_commas(group.count),
-                                group.count == 1 ? "" : "es", shape_text(group.grid), shape_text(group.block),
+            text += fmt::format("  {}: {} of {} x {}, {}, {:.1f} %{}\n", group.kernel,
+                                counted(group.count, "launch", "launches"), shape_text(group.grid), shape_text(group.block),
                                 group.timed ? time_text(group.us) : "not timed", 100 * group.share,
                                 group.hot_line > 0 ? fmt::format(", hot line {}", group.hot_line) : "");
             for (const LaunchRange& range : group.ranges)
@@ -92,7 +93,7 @@ class LaunchesView final : public View {
         int64_t count = 0;
         bool timed = false;
         for (const LaunchGroup& group : board.groups) us += group.us, count += group.count, timed |= group.timed;
-        return fmt::format("{} launch{}{}", with_commas(count), count == 1 ? "" : "es", timed ? ", " + time_text(us) : "");
+        return fmt::format("{}{}", counted(count, "launch", "launches"), timed ? ", " + time_text(us) : "");
     }
 
     static std::string nothing(const ProgramBoard& board, const Snapshot& snapshot) {
@@ -167,7 +168,7 @@ class LaunchesView final : public View {
         const float end =
             ui.text(row.x + 18, row.y + 18, group.kernel, {.size = 14, .weight = 700, .mono = true, .width = room});
         const std::string count = single ? fmt::format("{} x {}", shape_text(group.grid), shape_text(group.block))
-                                         : fmt::format("{} launches", with_commas(group.count));
+                                         : counted(group.count, "launch", "launches");
         if (room - (end - row.x - 18) > 60)
             ui.text(end + 8, row.y + 18, count, {.size = 12, .color = theme.ink2, .width = room - (end - row.x - 18) - 8});
         if (group.timed) {

@@ -151,7 +151,7 @@ void add_notes(ProgramBoard& board) {
                 text =
                     cost.launches > 1 ? fmt::format("{} × {}", with_commas(cost.launches), bar_time(each)) : bar_time(each);
             else
-                text = fmt::format("{} launch{}", with_commas(cost.launches), cost.launches == 1 ? "" : "es");
+                text = counted(cost.launches, "launch", "launches");
         } else if (cost.copy_us > 0) {
             text = bar_time(cost.copy_us);
         } else if (cost.call_us >= 0.05) {

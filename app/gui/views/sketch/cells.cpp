@@ -7,6 +7,7 @@
 
 #include "app/gui/views/memory/coalesce_picture.h"
 #include "app/gui/views/sketch/sketch.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -495,7 +496,7 @@ SketchPicture lanes_picture() {
 SketchPicture banks_picture() {
     return {"banks", draw_banks, banks_key, true, [](const lessons::SketchBoard&, const Sketch& pencil, double) {
                 const auto busy = std::count_if(pencil.values.begin(), pencil.values.end(), [](double v) { return v > 0; });
-                return fmt::format("{} bank{} at work", busy, busy == 1 ? "" : "s");
+                return fmt::format("{} at work", counted(busy, "bank"));
             }};
 }
 

@@ -18,7 +18,7 @@ Provenance sketch_badge(const LessonState& state) {
     if (scene == nullptr) return Provenance::simulated;
     if (!scene->train.empty() || !scene->tape.empty()) return Provenance::executed;
     constexpr std::pair<std::string_view, Provenance> of_rows[] = {
-        {"parallel", Provenance::executed}, {"plan", Provenance::derived}, {"mesh", Provenance::derived}};
+        {"parallel", Provenance::times_derived}, {"plan", Provenance::derived}, {"mesh", Provenance::derived}};
     for (const auto& [kind, badge] : of_rows)
         if (kind == scene->parallel_kind) return badge;
     return Provenance::simulated;
@@ -75,6 +75,14 @@ std::string sketch_text(const LessonState& state) {
 
 namespace {
 
+// An answer of an order is told by its number: which entry stands first.
+std::string answer_text(const SketchBoard& board, const lessons::Answer& answer) {
+    const auto first = static_cast<size_t>(answer.value) - 1;
+    if (board.kind == "order" && answer.value >= 1 && first < board.places.size())
+        return board.places[first].name + " first";
+    return readable_number(answer.text);
+}
+
 float draw_why(Ui& ui, const lessons::Predict& predict, const LessonState::Prediction& given, float x, float w, float y) {
     const Theme& theme = *ui.theme;
     const auto say = [&](const std::string& title, const std::string& reply) {
@@ -87,7 +95,7 @@ float draw_why(Ui& ui, const lessons::Predict& predict, const LessonState::Predi
     };
     if (const lessons::Answer* right = answer(given.told->right)) say("Why", right->reply);
     if (const lessons::Answer* mine = answer(given.chosen); mine && given.chosen != given.told->right && !given.score.right)
-        say(fmt::format("Why {} tempts", readable_number(mine->text)), mine->reply);
+        say(fmt::format("Why {} tempts", answer_text(*given.board, *mine)), mine->reply);
     return y;
 }
 

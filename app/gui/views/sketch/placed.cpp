@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/gui/views/sketch/sketch.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -101,8 +102,8 @@ void draw_block_runs(Ui& ui, const SketchScene& scene, const Rect& area) {
             draw_word(ui, {bar.x + bar.w / 2, bar.y + bar.h / 2}, std::to_string(b), ui.theme->ink, ui.theme->panel, 13);
         for (size_t before = 0; before < spans.size() && follows.empty() && turn == 1; ++before)
             if (places[before] + 1 == places[b])
-                follows = fmt::format("block {} begins on {} {} cycles after block {} has ended there", b,
-                                      board.row_names[sm], with_commas(spans[b].begin - spans[before].end), before);
+                follows = fmt::format("block {} begins on {} {} after block {} has ended there", b, board.row_names[sm],
+                                      counted(spans[b].begin - spans[before].end, "cycle"), before);
     }
     const float said = ui.text(area.x, area.y + 14, "as it ran", {.size = 14, .weight = 600});
     if (!follows.empty())

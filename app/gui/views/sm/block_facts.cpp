@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/units.h"
+
 namespace lockstep::gui {
 WaveFacts wave_facts(int64_t blocks, int64_t sms, int64_t resident) {
     WaveFacts facts;
@@ -129,7 +131,7 @@ void draw_limits(Ui& ui, const Rect& r, std::span<const LimiterRow> rows, int64_
             else
                 ui.frame(box, theme.ink3);
         }
-        const std::string count = fmt::format("{} block{}", row.blocks, row.blocks == 1 ? "" : "s");
+        const std::string count = counted(row.blocks, "block");
         const float right =
             ui.text(r.right(), y, count,
                     {.size = 12, .color = row.limiter ? theme.ink : theme.quiet, .align = Align::right, .mono = true});

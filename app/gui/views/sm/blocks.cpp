@@ -9,6 +9,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -50,9 +51,9 @@ std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hid
     std::string name = o.limiter.empty() ? "launch" : limiter_names(limiter_rows(run));
     const bool one = name == "shared memory" || name == "your limit" || o.limiter.empty();
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return fmt::format("{} {} at {} block{}: {} of {} warps, occupancy {:.0f} %.{}", name, one ? "stops" : "stop", o.blocks,
-                       o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, run.gpu.warps_per_sm.value, 100 * o.fraction,
-                       never_full(run, most));
+    return fmt::format("{} {} at {}: {} of {} warps, occupancy {:.0f} %.{}", name, one ? "stops" : "stop",
+                       counted(o.blocks, "block"), o.blocks * o.warps_per_block, run.gpu.warps_per_sm.value,
+                       100 * o.fraction, never_full(run, most));
 }
 
 class BlocksView final : public View {
@@ -110,9 +111,9 @@ class BlocksView final : public View {
 
     // "132 blocks on 80 SMs, room for 8 each"; the room is what a prediction asks for.
     std::string header_text(bool hidden) const {
-        const std::string blocks = fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s");
+        const std::string blocks = counted(facts_.blocks, "block");
         if (hidden) return blocks;
-        return fmt::format("{} on {} SM{}, room for {} each", blocks, sms_, sms_ == 1 ? "" : "s", resident_);
+        return fmt::format("{} on {}, room for {} each", blocks, counted(sms_, "SM"), resident_);
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
@@ -122,12 +123,12 @@ class BlocksView final : public View {
         const int64_t sms = run.gpu.sms.value, resident = std::max<int64_t>(1, run.result.occupancy.blocks);
         const WaveFacts facts = wave_facts(static_cast<int64_t>(run.config.grid.count()), sms, resident);
         const bool hidden = session.learn.reveal_steps >= 0;
-        std::string text = fmt::format("Blocks on SMs (derived): {} block{}", facts.blocks, facts.blocks == 1 ? "" : "s");
-        text += hidden ? "\n" : fmt::format(" on {} SM{}, room for {} each\n", sms, sms == 1 ? "" : "s", resident);
+        std::string text = fmt::format("Blocks on SMs (derived): {}", counted(facts.blocks, "block"));
+        text += hidden ? "\n" : fmt::format(" on {}, room for {} each\n", counted(sms, "SM"), resident);
         if (!hidden) {
             text += waves_described(run, facts, focus.time);
             for (const LimiterRow& row : limiter_rows(run))
-                text += fmt::format("  {}: {} block{} ({}){}\n", row.name, row.blocks, row.blocks == 1 ? "" : "s", row.each,
+                text += fmt::format("  {}: {} ({}){}\n", row.name, counted(row.blocks, "block"), row.each,
                                     row.limiter ? ", the limiter" : "");
         }
         return text + "  " + caption_of(run, focus, hidden, most_at_once(run.result.trace)) + "\n";
@@ -214,7 +215,7 @@ class BlocksView final : public View {
             gantt_ = ui.segmented(x, area.y + 2, ways, gantt_ ? 1 : 0) == 1;
             end -= 8;
         }
-        const std::string count = fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s");
+        const std::string count = counted(facts_.blocks, "block");
         for (const std::string& shorter : {fmt::format("{}, room for {} an SM", count, resident_), count})
             if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.learn.reveal_steps < 0) right = shorter;
         if (end - title > 90)

@@ -9,6 +9,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "core/base/units.h"
 #include "core/ptx/decode/program.h"
 
 namespace lockstep::gui {
@@ -47,10 +48,9 @@ std::string caption_of(const simt::WarpHistory& history, const Shown& shown) {
     if (shown.end == 0) return "Every issue of this warp stays hidden until you lock an answer.";
     const LaneSums sums = sum_lanes(history, shown.from, shown.through());
     std::string start = shown.from == 0 ? "From the first instruction on" : "From the branch on";
-    return fmt::format(
-        "{}, {} issue{} offered {} lane slots and {} did work: {:.1f} of 32 lanes per issue, {} lane slots idle.", start,
-        sums.issues, sums.issues == 1 ? "" : "s", with_commas(sums.slots()), with_commas(sums.lanes), sums.average(),
-        with_commas(sums.slots() - sums.lanes));
+    return fmt::format("{}, {} offered {} lane slots and {} did work: {:.1f} of 32 lanes per issue, {} lane slots idle.",
+                       start, counted(sums.issues, "issue"), with_commas(sums.slots()), with_commas(sums.lanes),
+                       sums.average(), with_commas(sums.slots() - sums.lanes));
 }
 
 class DivergenceView final : public View {

@@ -9,6 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/source_text.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -160,7 +161,7 @@ class ExchangeView final : public View {
             hidden ? "What is ordered, and when it ran, stays hidden until you lock an answer."
                    : fmt::format("{}. Cycles are those of SM {}, as simulated.", headline(own_), run->result.trace.sm);
         const Rect body = ui.panel(area, {.title = "Who comes first",
-                                          .right = fmt::format("{} warps of block 0", own_.warps.size()),
+                                          .right = counted(own_.warps.size(), "warp") + " of block 0",
                                           .badge = Provenance::simulated,
                                           .caption = says});
         ui.push_scope("exchange");

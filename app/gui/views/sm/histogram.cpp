@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/units.h"
+
 namespace lockstep::gui {
 
 void draw_histogram(Ui& ui, const Histogram& histogram, const std::string& name, bool hidden, const Rect& r) {
     const Theme& theme = *ui.theme;
-    ui.text(r.x, r.y + 12, name + (hidden ? "" : fmt::format(", {} values", with_commas(histogram.total))),
+    ui.text(r.x, r.y + 12, name + (hidden ? "" : fmt::format(", {}", counted(histogram.total, "value"))),
             {.size = 12, .color = theme.ink2, .width = r.w - 110});
     ui.text(r.right(), r.y + 12, "count, log scale", {.size = 12, .color = theme.ink2, .align = Align::right});
     const Rect plot{r.x + 44, r.y + 24, r.w - 44, r.h - 24 - 20};

@@ -12,6 +12,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/sm/resident_warps.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -46,9 +47,9 @@ std::string sentence_of(const model::GpuSpec& gpu, const Wanted& w) {
     const bool one = name == "shared memory";
     if (o.blocks == 0) return fmt::format("No block fits: {} {} not allow even one.", name, one ? "does" : "do");
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return fmt::format("{} {} at {} block{} of {} warp{}: {} of {} warps, occupancy {:.0f} %.", name, one ? "stops" : "stop",
-                       o.blocks, o.blocks == 1 ? "" : "s", o.warps_per_block, o.warps_per_block == 1 ? "" : "s",
-                       o.blocks * o.warps_per_block, gpu.warps_per_sm.value, 100 * o.fraction);
+    return fmt::format("{} {} at {} of {}: {} of {} warps, occupancy {:.0f} %.", name, one ? "stops" : "stop",
+                       counted(o.blocks, "block"), counted(o.warps_per_block, "warp"), o.blocks * o.warps_per_block,
+                       gpu.warps_per_sm.value, 100 * o.fraction);
 }
 
 // One axis of the calculator: which value, its range and step.
@@ -108,12 +109,11 @@ class OccupancyView final : public View {
             w = wanted_by(*snapshot->kernel.run);
             gpu = snapshot->kernel.run->gpu;
         }
-        std::string text = fmt::format(
-            "Occupancy (derived): {}, {} threads a block, {} registers a thread, {} B of shared memory a block\n", gpu.title,
-            w.threads, w.registers, w.shared);
+        std::string text = fmt::format("Occupancy (derived): {}, {} a block, {} a thread, {} B of shared memory a block\n",
+                                       gpu.title, counted(w.threads, "thread"), counted(w.registers, "register"), w.shared);
         const uint32_t fit = occupancy_of(gpu, w).blocks;
         for (const model::OccupancyLimit& limit : model::occupancy_limits(gpu, w.threads, w.registers, w.shared))
-            text += fmt::format("  {}: {} blocks; {}{}\n", limit.name, limit.blocks, limit.rule,
+            text += fmt::format("  {}: {}; {}{}\n", limit.name, counted(limit.blocks, "block"), limit.rule,
                                 limit.blocks == fit ? ", the limiter" : "");
         for (const auto& [warps, used] : session.sm.issues.used())
             text += fmt::format("  run with {} resident warps: {:.1f} % of the issue slots used\n", warps, used);

@@ -11,6 +11,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/sm/lane_paths.h"
+#include "core/base/units.h"
 #include "core/ptx/ptx.h"
 
 namespace lockstep::gui {
@@ -21,7 +22,7 @@ std::string pc_text(uint32_t pc) {
 }
 
 std::string counted_lanes(uint32_t mask) {
-    return fmt::format("{} lane{}", lanes_in(mask), lanes_in(mask) == 1 ? "" : "s");
+    return counted(lanes_in(mask), "lane");
 }
 
 struct Card {
@@ -116,7 +117,7 @@ void say_returned(Card& card) {
 }
 
 std::string waiting_text(int waiting, int all) {
-    return fmt::format("{} of {} lane{} wait{} here", waiting, all, all == 1 ? "" : "s", waiting == 1 ? "s" : "");
+    return fmt::format("{} of {} wait{} here", waiting, counted(all, "lane"), waiting == 1 ? "s" : "");
 }
 
 std::string name_of_path(const simt::StackEntry& entry, size_t place, bool running) {
@@ -188,8 +189,7 @@ std::string caption_of(const Session& session, const StackShown& shown, bool ind
     if (session.learn.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
     const auto& stack = *shown.stack;
     std::string text;
-    if (const size_t calls = calls_of(stack); calls > 0)
-        text = fmt::format("{} call{} deep. ", calls, calls == 1 ? "" : "s");
+    if (const size_t calls = calls_of(stack); calls > 0) text = fmt::format("{} deep. ", counted(calls, "call"));
     if (stack.size() <= 1) return text + "One path: the lanes of this warp are together.";
     for (size_t i = stack.size(); independent && i-- > 0;)
         if (const int missing = lanes_in(lanes_above(stack, i)), all = lanes_in(stack[i].mask);

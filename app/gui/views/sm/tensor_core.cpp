@@ -9,6 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/sm/fragments_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -36,8 +37,8 @@ std::string product_words(const PieceFacts& facts) {
     return fmt::format("{} pieces an instruction: {} multiply-adds", facts.pieces, with_commas(facts.multiply_adds));
 }
 std::string rate_words(const PieceFacts& facts) {
-    return fmt::format("{} cycles for them: a sub-core of {} does {} piece{} a cycle", facts.cycles(), facts.gpu,
-                       facts.per_cycle, facts.per_cycle == 1 ? "" : "s");
+    return fmt::format("{} cycles for them: a sub-core of {} does {} a cycle", facts.cycles(), facts.gpu,
+                       counted(facts.per_cycle, "piece"));
 }
 std::string caption_of(const CubeScene& scene) {
     if (!scene.map) return "This kernel has no mma or wmma product.";

@@ -11,6 +11,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/sm/threads_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -407,7 +408,7 @@ class ThreadsView final : public View {
         for (const std::string& note :
              {warps == 1 ? (lanes.empty() ? std::string("1 warp") : "1 warp, " + lanes)
                          : fmt::format("{} warps", warps) + (lanes.empty() ? "" : ", last " + lanes),
-              fmt::format("{} warp{}", warps, warps == 1 ? "" : "s")})
+              counted(warps, "warp")})
             if (ui.text_width(note, {.size = 12}) + 12 <= box.right() - pad - end) {
                 ui.text(box.right() - pad, box.y + 15, note, {.size = 12, .color = theme.ink2, .align = Align::right});
                 break;

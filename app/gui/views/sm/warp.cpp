@@ -9,6 +9,7 @@
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/sm/warp_facts.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -70,7 +71,7 @@ Facts facts_of(const Timeline& timeline, const Focus& focus) {
         facts.sentence = facts.wait.sentence;
         const int64_t all = std::max<int64_t>(1, facts.wait.end - facts.wait.begin), over = focus.time - facts.wait.begin;
         facts.share = std::clamp(static_cast<double>(over) / static_cast<double>(all), 0.0, 1.0);
-        facts.progress = fmt::format("{} of {} cycles", with_commas(over), with_commas(all));
+        facts.progress = fmt::format("{} of {}", with_commas(over), counted(all, "cycle"));
     }
     return facts;
 }

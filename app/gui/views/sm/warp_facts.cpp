@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/units.h"
 #include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::gui {
@@ -94,7 +95,7 @@ namespace {
 
 std::string length_of(const StallRun& stall) {
     const int64_t cycles = stall.end - stall.begin;
-    return fmt::format("{} cycle{}", with_commas(cycles), cycles == 1 ? "" : "s");
+    return counted(cycles, "cycle");
 }
 
 // Who issued on the warp's scheduler instead, in the wait's first cycle; null: nobody.
@@ -199,7 +200,7 @@ void explain_value(Wait& wait, const Timeline& timeline, uint32_t warp, const St
         wait.chip += fmt::format(", line {}", producer.line);
     if (cause.level != MemoryLevel::none)
         wait.chip += fmt::format(", {}", served_by(cause.level, cause.ready - wait.begin, timeline.run->gpu));
-    wait.chip += fmt::format(", {} cycles", with_commas(wait.end - wait.begin));
+    wait.chip += fmt::format(", {}", counted(wait.end - wait.begin, "cycle"));
     if (cause.early != 0) wait.chip += fmt::format(" from {} on: ptxas moves it up", with_commas(wait.begin));
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/gui/widgets/draw.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -185,8 +186,8 @@ std::string facts_of(const StreamBoard& board, int operation) {
         if (took > one.alone_us * 1.001) text += "; alone " + lockstep::time_text(one.alone_us, {.decimals = 1});
     } else {
         text += fmt::format(
-            "{} bytes in {}, {:.1f} GB/s, {} to {}", with_commas(static_cast<int64_t>(asked.bytes)),
-            lockstep::time_text(took, {.decimals = 1}), took > 0 ? static_cast<double>(asked.bytes) / (took * 1e3) : 0,
+            "{} in {}, {:.1f} GB/s, {} to {}", counted(asked.bytes, "byte"), lockstep::time_text(took, {.decimals = 1}),
+            took > 0 ? static_cast<double>(asked.bytes) / (took * 1e3) : 0,
             lockstep::time_text(one.begin_us, {.decimals = 1}), lockstep::time_text(one.end_us, {.decimals = 1}));
         if (!asked.pinned) text += ", pageable";
     }

@@ -10,6 +10,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/training/tape_data.h"
+#include "core/base/units.h"
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 
@@ -314,9 +315,8 @@ class HostProgramView final : public View {
             return fmt::format("Hook: the gradient of {} came as {:.5g} and went on as {:.5g}.", run.hooks.front().of,
                                run.hooks.front().came, run.hooks.front().went);
         const double loss = run.loss.empty() ? NAN : run.loss.back();
-        std::string text = fmt::format("{} op{}, {} launch{}", run.step->nodes.size() - run.text.leaves.size(),
-                                       run.step->nodes.size() - run.text.leaves.size() == 1 ? "" : "s",
-                                       run.step->launches.size(), run.step->launches.size() == 1 ? "" : "es");
+        std::string text = fmt::format("{}, {}", counted(run.step->nodes.size() - run.text.leaves.size(), "op"),
+                                       counted(run.step->launches.size(), "launch", "launches"));
         if (run.text.steps > 1) text += fmt::format(" a step, {} steps", run.text.steps);
         if (std::isfinite(loss)) text += fmt::format("; backward started from {:.5g}", loss);
         return text + ".";
@@ -334,8 +334,8 @@ class HostProgramView final : public View {
             launches += time.engine == model::Engine::compute;
             copies += time.engine != model::Engine::compute && time.engine != model::Engine::none;
         }
-        std::string text = fmt::format("{} operations: {} {}, {} kernel{}.", run.program.operations.size(), copies,
-                                       copies == 1 ? "copy" : "copies", launches, launches == 1 ? "" : "s");
+        std::string text = fmt::format("{} operations: {} {}, {}.", run.program.operations.size(), copies,
+                                       copies == 1 ? "copy" : "copies", counted(launches, "kernel"));
         if (!run.outputs.empty() && run.outputs[0].dtype == DType::f32 && run.outputs[0].count() > 0)
             text += fmt::format(" {}[0] = {:g}.", run.output_names[0], static_cast<double>(run.outputs[0].as<float>()[0]));
         return text;

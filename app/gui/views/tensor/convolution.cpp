@@ -12,6 +12,7 @@
 #include "app/gui/views/tensor/product_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/tensor/window_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -233,8 +234,8 @@ class ConvolutionView final : public View {
             if (fine && p == marked_) ui.rect(at, data::yellow);
             if (ui.hovered(at)) {
                 under_ = p;
-                ui.tooltip(fmt::format("pixel ({}, {}): {}; it stands in {} window{}", p / it.columns, p % it.columns,
-                                       element_number(value), it.copies(p), it.copies(p) == 1 ? "" : "s"));
+                ui.tooltip(fmt::format("pixel ({}, {}): {}; it stands in {}", p / it.columns, p % it.columns,
+                                       element_number(value), counted(it.copies(p), "window")));
             }
             if (ui.clicked(at)) {
                 const int64_t row = std::clamp<int64_t>(p / it.columns + it.pad_rows, 0, it.windows_high() - 1),

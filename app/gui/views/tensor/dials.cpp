@@ -12,6 +12,7 @@
 #include "app/gui/views/tensor/llama_block_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -42,11 +43,10 @@ class DialsView final : public View {
         const bool told = !hidden && known(session, focus);
         const bool own = place_ < 0;
         const std::string caption = caption_of();
-        const Rect body = ui.panel(
-            area, {.title = dials_title,
-                   .right = fmt::format("{} numbers, {} pair{}", size(), turn().pairs(), turn().pairs() == 1 ? "" : "s"),
-                   .badge = own ? Provenance::executed : Provenance::derived,
-                   .caption = caption});
+        const Rect body = ui.panel(area, {.title = dials_title,
+                                          .right = fmt::format("{} numbers, {}", size(), counted(turn().pairs(), "pair")),
+                                          .badge = own ? Provenance::executed : Provenance::derived,
+                                          .caption = caption});
         ui.push_scope("dials");
         draw_choices(ui, {body.x, body.y, body.w, 26});
         float y = body.y + 34;
@@ -154,7 +154,7 @@ class DialsView final : public View {
     std::string headline_of(bool told) const {
         if (const RopeMeeting* one = meeting()) {
             const int64_t apart = place_of(one->query) - place_of(one->key);
-            return told ? fmt::format("{} place{} apart: the product is {:.4g}", apart, apart == 1 ? "" : "s", product_now())
+            return told ? fmt::format("{} apart: the product is {:.4g}", counted(apart, "place"), product_now())
                         : std::string("A query and a key, each turned by its place");
         }
         const int64_t place = place_of(turn());

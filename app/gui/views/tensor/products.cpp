@@ -13,6 +13,7 @@
 #include "app/gui/views/tensor/product_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
+#include "core/base/units.h"
 #include "core/scene/arguments/kernel_source.h"
 
 namespace lockstep::gui {
@@ -166,9 +167,8 @@ class ProductsView final : public View {
         if (tiles) {
             const ProductRun &ahead = it.runs.front(), *back = weights_run(it);
             if (known && back != nullptr && ahead.us > 0 && back->us > 0)
-                return fmt::format("Equal work: {} block{} take{} {}, {} take {}", ahead.blocks(),
-                                   ahead.blocks() == 1 ? "" : "s", ahead.blocks() == 1 ? "s" : "", time_text(ahead.us),
-                                   back->blocks(), time_text(back->us));
+                return fmt::format("Equal work: {} take{} {}, {} take {}", counted(ahead.blocks(), "block"),
+                                   ahead.blocks() == 1 ? "s" : "", time_text(ahead.us), back->blocks(), time_text(back->us));
             return fmt::format("One block reads all of {} and a band of {}", it.x_name, it.w_name);
         }
         switch (it.cut) {
@@ -193,8 +193,8 @@ class ProductsView final : public View {
                 "away: {} steps.",
                 ahead.tile_rows, ahead.tile_columns, whole_number(it.inner), ahead.steps());
             if (back != nullptr)
-                text += fmt::format(" Back, the same {} multiply-adds are {} blocks of {} step{}.", whole_number(adds),
-                                    back->blocks(), back->steps(), back->steps() == 1 ? "" : "s");
+                text += fmt::format(" Back, the same {} multiply-adds are {} blocks of {}.", whole_number(adds),
+                                    back->blocks(), counted(back->steps(), "step"));
             return text;
         }
         if (it.cut == MatrixProduct::Cut::columns)
@@ -545,7 +545,7 @@ class ProductsView final : public View {
                        int64_t along) {
         const Theme& theme = *ui.theme;
         float y = section(ui, {r.x, r.y, r.w, 20}, "Forward", fmt::format("a block makes one tile of {}", it.y_name),
-                          fmt::format("{} block{}, {} steps each", run.blocks(), run.blocks() == 1 ? "" : "s", run.steps()));
+                          fmt::format("{}, {} steps each", counted(run.blocks(), "block"), run.steps()));
         const Sheet x{r.x + labels, y, pitch, run.down, along},
             w{r.x + labels, y + pitch * static_cast<float>(run.down) + 8, pitch, run.across, along};
         name_sheet(ui, r.x, x, it.x_name, extent_text(it.rows, it.inner), labels);
@@ -584,7 +584,7 @@ class ProductsView final : public View {
         const Theme& theme = *ui.theme;
         float y = section(ui, {r.x, r.y, r.w, 20}, "Backward",
                           fmt::format("a block makes one tile of the gradient of {}", it.w_name),
-                          fmt::format("{} blocks, {} step{} each", run.blocks(), run.steps(), run.steps() == 1 ? "" : "s"));
+                          fmt::format("{} blocks, {} each", run.blocks(), counted(run.steps(), "step")));
         const Sheet x{r.x + labels, y, pitch, rows, along},
             d{r.x + labels, y + pitch * static_cast<float>(rows) + 8, pitch, bands, along};
         name_sheet(ui, r.x, x, it.x_name, extent_text(it.rows, it.inner), labels);

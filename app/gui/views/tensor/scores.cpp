@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view scores_title = "Attention: who looks at whom";
 constexpr std::string_view shares_hidden = "The shares are hidden until you lock an answer.";
 
-std::string score_text(double value) {  // "2", "0.25", "-1.3"
-    return readable_number(element_number(value));
+std::string score_text(double value, int digits = 3) {  // "2", "0.25", "-1.3"
+    return readable_number(digits < 3 ? fmt::format("{:.{}f}", value, digits) : element_number(value));
 }
 std::string share_text(double share) {
     const double percent = 100 * share;
@@ -511,13 +511,7 @@ class ScoresView final : public View {
                     : told              ? fmt::format("shares of {} times {}", grid.shares_name, grid.values_name)
                                         : fmt::format("{} has not run yet", grid.mixed_name),
                     {.size = 13, .color = theme.quiet});
-        const auto vector_of = [&](const std::vector<float>& from, int64_t at) {
-            std::string text;
-            for (int64_t i = 0; i < grid.width; ++i)
-                text += (i > 0 ? ", " : "(") + score_text(from[static_cast<size_t>(at * grid.width + i)]);
-            return text + ")";
-        };
-        const bool values = told && grid.width <= 4;
+        bool values = told && grid.width <= 4;
         const float pitch = 24, last = values ? pitch + 4 : 0;
         const auto fits = static_cast<size_t>(std::max(0.0f, (r.bottom() - r.y - 22 - last) / pitch));
         std::vector<int64_t> keys(static_cast<size_t>(grid.keys));
@@ -527,7 +521,23 @@ class ScoresView final : public View {
                              [&](int64_t a, int64_t b) { return grid.share(row, a) > grid.share(row, b); });
             keys.resize(fits);
         }
-        const float bar = (r.w - label) * 0.42f;
+        // The bars give way to the vectors, these to fewer digits; where that is not enough, the shares stand alone.
+        constexpr float least_bar = 32;
+        const float share_width = ui.text_width("0.000", {.size = 13, .mono = true}) + 20;
+        float bar = (r.w - label) * 0.42f;
+        int digits = 3;
+        for (const int fewer : {3, 2}) {
+            if (!values) break;
+            digits = fewer;
+            float widest = ui.text_width(vector_text(grid, grid.mixed, row, digits), bold_vector) - share_width;
+            for (const int64_t k : keys)
+                widest = std::max(
+                    widest, ui.text_width("× " + vector_text(grid, grid.values, k, digits), {.size = 13, .mono = true}));
+            bar = std::min((r.w - label) * 0.42f, r.w - label - share_width - widest);
+            if (bar >= least_bar) break;
+        }
+        if (values && bar < least_bar) values = false;
+        if (!values) bar = (r.w - label) * 0.42f;
         float y = r.y + 20;
         for (const int64_t k : keys) {
             const float share = grid.share(row, k);
@@ -537,13 +547,23 @@ class ScoresView final : public View {
             ui.rect({r.x + label, y + 4, bar * share, 14}, data::sky);
             float x = ui.text(r.x + label + bar + 12, y + 16, fmt::format("{:.3f}", share), {.size = 13, .mono = true});
             if (values)
-                ui.text(x + 8, y + 16, "× " + vector_of(grid.values, k), {.size = 13, .color = theme.ink2, .mono = true});
+                ui.text(x + 8, y + 16, "× " + vector_text(grid, grid.values, k, digits),
+                        {.size = 13, .color = theme.ink2, .mono = true});
             y += pitch;
         }
         if (!values) return;
         ui.line({r.x, y + 2}, {r.right(), y + 2}, theme.grid);
         ui.text(r.x + label - 10, y + 20, "the sum", {.size = 13, .align = Align::right, .weight = 600});
-        ui.text(r.x + label + bar + 12, y + 20, vector_of(grid.mixed, row), {.size = 14, .weight = 700, .mono = true});
+        ui.text(r.x + label + bar + 12, y + 20, vector_text(grid, grid.mixed, row, digits), bold_vector);
+    }
+
+    static constexpr TextStyle bold_vector{.size = 14, .weight = 700, .mono = true};
+    static std::string vector_text(const AttentionGrid& grid, const std::vector<float>& from, int64_t at, int digits) {
+        std::string text;
+        for (int64_t i = 0; i < grid.width; ++i)
+            text += (i > 0 ? ", " : "(") +
+                    score_text(static_cast<double>(from[static_cast<size_t>(at * grid.width + i)]), digits);
+        return text + ")";
     }
 
     std::shared_ptr<const nn::StepRecord> seen_;  // kept: no other one gets its address

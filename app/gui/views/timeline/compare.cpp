@@ -10,6 +10,7 @@
 #include "app/gui/views/sm/resident_warps.h"
 #include "app/gui/views/timeline/compare_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -320,7 +321,7 @@ class CompareView final : public View {
         ui.line({x0, y - 4}, {x0, y + 4}, color, 2);
         ui.line({x1, y - 4}, {x1, y + 4}, color, 2);
         const TextStyle style{.size = 13, .color = color, .weight = 600};
-        std::string text = fmt::format("{} cycles {}", with_commas(more - less), b_->cycles < a_->cycles ? "fewer" : "more");
+        std::string text = fmt::format("{} {}", counted(more - less, "cycle"), b_->cycles < a_->cycles ? "fewer" : "more");
         if (const std::string factor = factor_of(*a_->run, *b_->run); !factor.empty())
             if (const std::string both = text + ": " + factor;
                 ui.text_width(both, style) + 8 <= std::max(x0 - axis.x, x1 - x0))

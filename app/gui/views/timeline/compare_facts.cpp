@@ -9,6 +9,7 @@
 
 #include "app/gui/views/sm/resident_warps.h"
 #include "app/gui/widgets/draw.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -87,7 +88,7 @@ std::string dim_text(const simt::Dim3& d) {
 }
 
 std::string blocks_text(uint32_t blocks) {
-    return fmt::format("{} block{} an SM", blocks, blocks == 1 ? "" : "s");
+    return fmt::format("{} an SM", counted(blocks, "block"));
 }
 
 }  // namespace
@@ -196,7 +197,7 @@ std::string factor_of(const model::KernelRun& a, const model::KernelRun& b) {
 
 std::string difference_of(const model::KernelRun& a, const model::KernelRun& b) {
     const int64_t before = a.result.cycles, after = b.result.cycles, change = after - before;
-    std::string text = fmt::format("B takes {} cycles, ", with_commas(after));
+    std::string text = fmt::format("B takes {}, ", counted(after, "cycle"));
     if (change == 0) return text + "as many as A." + held_equal(a, b);
     text += fmt::format("{} {} than A", with_commas(std::abs(change)), change < 0 ? "fewer" : "more");
     if (before > 0)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 #include "core/ptx/decode/program.h"
 
 namespace lockstep::gui {
@@ -57,9 +58,8 @@ std::string IssueList::why(const Timeline& timeline, const IssueFacts& facts) co
     std::string text = wait_of(timeline, warp_, *facts.longest).sentence;
     if (text.empty()) text = row_of(facts.longest->reason).label;
     const int64_t longest = facts.longest->end - facts.longest->begin;
-    return longest == facts.waited
-               ? text
-               : fmt::format("{} of {} cycles: {}", with_commas(longest), with_commas(facts.waited), text);
+    return longest == facts.waited ? text
+                                   : fmt::format("{} of {}: {}", with_commas(longest), counted(facts.waited, "cycle"), text);
 }
 
 void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& timeline, const TimelinePlaces& places) {
@@ -154,7 +154,7 @@ std::string IssueList::describe(const Timeline& timeline, uint32_t warp, int64_t
         text +=
             fmt::format("  cycle {}: {}{}", one.cycle,
                         timeline.run->program ? short_text(*timeline.run->program, one.pc) : fmt::format("pc {}", one.pc),
-                        one.waited > 0 ? fmt::format(", after {} cycle{}", one.waited, one.waited == 1 ? "" : "s") : "");
+                        one.waited > 0 ? fmt::format(", after {}", counted(one.waited, "cycle")) : "");
         const std::string reason = why(timeline, one);
         text += reason.empty() ? "\n" : ": " + reason + "\n";
     }

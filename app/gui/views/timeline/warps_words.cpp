@@ -7,6 +7,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 #include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
@@ -28,8 +29,8 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     std::string text = fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", of,
                                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
     if (const auto& sampling = timeline.run->result.sampling)
-        text += fmt::format(" Sampled: these {} cycles stand for {}, in which all blocks run.",
-                            with_commas(sampling->shown_cycles), with_commas(timeline.run->result.cycles));
+        text += fmt::format(" Sampled: these {} stand for {}, in which all blocks run.",
+                            counted(sampling->shown_cycles, "cycle"), with_commas(timeline.run->result.cycles));
     if (focus.time < 0) return text;
     const auto counts = states_at(timeline, focus.time);
     const auto best = std::max_element(counts.begin() + 2, counts.end());  // waits: neither issued nor ready
@@ -58,8 +59,8 @@ std::string slots_of(const WindowSums& sums) {
 
 std::string length_of(const StallRun& stall, const Wait& wait) {
     const int64_t here = stall.end - stall.begin, all = wait.end - wait.begin;
-    if (here == all) return fmt::format("{} cycle{}", with_commas(here), here == 1 ? "" : "s");
-    return fmt::format("{} of the {} cycles since what it waits for issued", with_commas(here), with_commas(all));
+    if (here == all) return counted(here, "cycle");
+    return fmt::format("{} of the {} since what it waits for issued", with_commas(here), counted(all, "cycle"));
 }
 
 bool idle_sm(const Snapshot& snapshot) {

@@ -11,6 +11,7 @@
 #include "app/gui/views/training/given_curves.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -39,7 +40,7 @@ class CurvesView final : public View {
         const auto& curves = snapshot->training.curves;
         const std::string waiting = kept_back(curves), sentence = waiting.empty() ? caption(*snapshot, focus) : waiting;
         const Rect body = ui.panel(area, {.title = "Learning curves",
-                                          .right = fmt::format("{} run{}", curves.size(), curves.size() == 1 ? "" : "s"),
+                                          .right = counted(curves.size(), "run"),
                                           .badge = Provenance::executed,
                                           .caption = sentence});
         if (curves.empty() || curves.front().loss.empty())
@@ -105,8 +106,8 @@ class CurvesView final : public View {
                                     curve.loss.front());
                 continue;
             }
-            text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
-                                curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
+            text += fmt::format("  {}: {}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
+                                counted(curve.loss.size(), "step"), curve.loss.front(), curve.loss.back(),
                                 curve.loss.size() - 1);
             if (!curve.accuracy.empty() && !curve.measure.empty())
                 text += fmt::format(", {} {:.4g} at step {}", curve.measure, shown_value(curve, curve.accuracy.back()),
@@ -114,6 +115,7 @@ class CurvesView final : public View {
             else if (!curve.accuracy.empty())
                 text += fmt::format(", test accuracy {:.1f} % at step {}", 100 * curve.accuracy.back().accuracy,
                                     curve.accuracy.back().step);
+            if (curve.resumed > 0) text += fmt::format(", from step {} on from its checkpoint", curve.resumed);
             text += "\n";
         }
         if (snapshot->training.curves.size() > 1 && !snapshot->training.curves.front().loss.empty()) {
@@ -469,7 +471,8 @@ class CurvesView final : public View {
     void plot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r, bool loss) {
         const Plot plot = scaled(snapshot, focus, r, loss);
         draw_axes(ui, plot);
-        for (size_t i = snapshot.training.curves.size(); i-- > 0;) draw_curve(ui, plot, i);
+        draw_restarts(ui, plot);
+        draw_runs(ui, plot);
         if (!loss || alone_)
             ui.text(std::min(plot.cursor(), r.right() - 24), r.bottom() + 17, "step " + with_commas(plot.shown),
                     {.size = 12, .align = Align::center, .weight = 600});
@@ -540,9 +543,7 @@ class CurvesView final : public View {
     }
     static std::string target_words(double target) { return fmt::format("target {:g}, as a mean of five", target); }
 
-    static void draw_curve(Ui& ui, const Plot& plot, size_t run) {
-        const Curve& curve = plot.snapshot.training.curves[run];
-        const Color ink = color(plot.snapshot.training.curves, run, *ui.theme);
+    static std::vector<Point> points_of(const Plot& plot, const Curve& curve) {
         std::vector<Point> points;
         if (plot.loss) {
             const size_t stride = std::max<size_t>(1, curve.loss.size() / 300);  // a point a pixel at most
@@ -553,9 +554,61 @@ class CurvesView final : public View {
             for (const nn::Evaluation& e : curve.accuracy)
                 points.push_back({plot.x.at(static_cast<double>(e.step)), plot.y.at(shown_value(curve, e))});
         }
+        return points;
+    }
+
+    static void draw_curve(Ui& ui, const Plot& plot, size_t run) {
+        const Color ink = color(plot.snapshot.training.curves, run, *ui.theme);
+        const std::vector<Point> points = points_of(plot, plot.snapshot.training.curves[run]);
         const bool own = run == 0;
         if (points.size() > 1) ui.polyline(points, ink, own ? 2.5f : 1.6f, own ? 0.f : 6.f, own ? 0.f : 3.f);
         if (points.size() == 1) ui.circle(points[0], 4, ink);
+    }
+
+    // The runs that go where the first one goes, itself among them.
+    static std::vector<size_t> on_each_other(const Plot& plot) {
+        const auto& curves = plot.snapshot.training.curves;
+        const std::vector<Point> first = points_of(plot, curves[0]);
+        std::vector<size_t> found = {0};
+        for (size_t run = 1; run < curves.size(); ++run) {
+            const std::vector<Point> other = points_of(plot, curves[run]);
+            const bool same = other.size() == first.size() && other.size() > 1 &&
+                              std::equal(other.begin(), other.end(), first.begin(), [](const Point& a, const Point& b) {
+                                  return std::abs(a.x - b.x) < 1 && std::abs(a.y - b.y) < 2;
+                              });
+            if (same) found.push_back(run);
+        }
+        return found;
+    }
+
+    // Runs that lie on each other are strands within one another, the first outermost: none hides another.
+    static void draw_runs(Ui& ui, const Plot& plot) {
+        const auto& curves = plot.snapshot.training.curves;
+        constexpr size_t most = 4;
+        constexpr float strand = 4, inmost = 3;
+        std::vector<size_t> same = on_each_other(plot);
+        if (same.size() > most) same.resize(most);
+        for (size_t i = curves.size(); i-- > 0;)
+            if (same.size() < 2 || std::ranges::find(same, i) == same.end()) draw_curve(ui, plot, i);
+        if (same.size() < 2) return;
+        const std::vector<Point> points = points_of(plot, curves[0]);
+        for (size_t i = 0; i < same.size(); ++i)
+            ui.polyline(points, color(curves, same[i], *ui.theme),
+                        inmost + strand * static_cast<float>(same.size() - 1 - i));
+    }
+
+    // Where a run stopped and went on from what it had saved.
+    static void draw_restarts(Ui& ui, const Plot& plot) {
+        const Rect& r = plot.r;
+        for (const Curve& curve : plot.snapshot.training.curves) {
+            if (curve.resumed <= 0 || curve.kept_back || !plot.loss) continue;
+            const float x = plot.x.at(static_cast<double>(curve.resumed));
+            for (float y = r.y; y < r.bottom(); y += 8)
+                ui.line({x, y}, {x, std::min(y + 4, r.bottom())}, ui.theme->ink2, 1.5f);
+            const std::string words = fmt::format("step {}: {} goes on from its checkpoint", curve.resumed, curve.name);
+            const float width = ui.text_width(words, {.size = 12});
+            if (x + 8 + width < r.right()) ui.text(x + 8, r.y + 12, words, {.size = 12, .color = ui.theme->ink2});
+        }
     }
 
     // The run's value at the step that is looked at, and the others' in their colours, as far as there is room.

@@ -10,6 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/training/graph_picture.h"
 #include "app/gui/views/training/training_data.h"
+#include "core/base/units.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
@@ -87,7 +88,7 @@ class GraphView final : public View {
         if (hidden) return text + fmt::format("  {}\n", hidden_sentence(scene));
         if (const int launch = scene.launch(); launch >= 0 && static_cast<size_t>(launch) < step->live_bytes.size())
             text +=
-                fmt::format("  live on the device: {} bytes\n", with_commas(step->live_bytes[static_cast<size_t>(launch)]));
+                fmt::format("  live on the device: {}\n", counted(step->live_bytes[static_cast<size_t>(launch)], "byte"));
         for (const nn::Passing* edge : edges_now(scene))
             text +=
                 fmt::format("  to {}: local {:+.6g} times d{} = {:+.6g} gives {:+.6g}, term {} of {}; all terms {:+.6g}\n",

@@ -23,7 +23,7 @@ int order_of(const std::string& mode) {
     return static_cast<int>(std::find(order.begin(), order.end(), mode) - order.begin());
 }
 std::string launches_words(int count) {
-    return fmt::format("{} launch{}", count, count == 1 ? "" : "es");
+    return counted(count, "launch", "launches");
 }
 std::string capital(std::string word) {
     if (!word.empty() && word[0] >= 'a' && word[0] <= 'z') word[0] = static_cast<char>(word[0] - 'a' + 'A');

@@ -9,6 +9,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/training/given_curves.h"
 #include "app/gui/views/training/seed_groups.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -30,11 +31,11 @@ class SeedsView final : public View {
                                       "Dots appear where training runs are measured on examples that they have not seen.");
         }
         const std::string caption = caption_of(groups);
-        const Rect body = ui.panel(
-            area, {.title = seeds_title,
-                   .right = fmt::format("{} runs, {} group{}", count(groups), groups.size(), groups.size() == 1 ? "" : "s"),
-                   .badge = Provenance::executed,
-                   .caption = caption});
+        const Rect body =
+            ui.panel(area, {.title = seeds_title,
+                            .right = fmt::format("{} runs, {}", count(groups), counted(groups.size(), "group")),
+                            .badge = Provenance::executed,
+                            .caption = caption});
         float y = body.y;
         if (body.h > 230) {
             ui.text(body.x, y + 20, headline_of(groups), {.size = 20, .weight = 700, .width = body.w});
@@ -112,8 +113,8 @@ class SeedsView final : public View {
             return a.high() - a.low() < b.high() - b.low();
         });
         const size_t seeds = groups.front().accuracies.size();
-        std::string text = fmt::format("Means of {} seed{}. Seeds of {} differ by {:.1f} points", seeds,
-                                       seeds == 1 ? "" : "s", widest->name, 100 * (widest->high() - widest->low()));
+        std::string text = fmt::format("Means of {}. Seeds of {} differ by {:.1f} points", counted(seeds, "seed"),
+                                       widest->name, 100 * (widest->high() - widest->low()));
         // Whether some seeds of two groups lie the other way round than their means.
         for (const SeedGroup& a : groups)
             for (const SeedGroup& b : groups)

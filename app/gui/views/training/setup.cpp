@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "app/gui/view.h"
 #include "core/nn/models/models.h"
@@ -57,21 +58,7 @@ class SetupView final : public View {
             session.playing = false;
             session.post(ask::Cancel{});
         }
-        x += 10;
-        const bool words = area.w > 1100;
-        const auto menu = [&](MenuKind kind, const std::string& name, const std::string& value) {
-            const std::string label = (words ? name + "  " : std::string()) + value;
-            const float left = x;
-            if (x + ui.chip_width(label) > right) return;
-            if (ui.chip(x, y, label)) session.training.setting_menu = {kind, left, area.y + 38};
-        };
-        menu(MenuKind::model, "model", setup.model);
-        menu(MenuKind::device, "on", setup_device(session, snapshot->training));
-        menu(MenuKind::rate, "rate", fmt::format("{:g}", setup.learning_rate));
-        menu(MenuKind::optimizer, "by", setup_optimizer(setup));
-        menu(MenuKind::batch, "batch", std::to_string(setup.batch));
-        if (snapshot->training.open && trains_on_ranks(setup.model))
-            menu(MenuKind::ranks, "ranks", std::to_string(setup.ranks));
+        x = settings(ui, session, *snapshot, x + 10, area, right);
         if (right - x > 90) {
             const std::string state = busy ? snapshot->busy : beside_program(*snapshot).value_or(aim(setup));
             ui.text(right, y + 18, state, {.size = 13, .color = theme.ink2, .align = Align::right, .width = right - x - 8});
@@ -93,6 +80,37 @@ class SetupView final : public View {
     }
 
   private:
+    // A chip each; those that there is no room for stand in the menu of a last one. Returns where they end.
+    static float settings(Ui& ui, Session& session, const Snapshot& snapshot, float x, const Rect& area, float right) {
+        const TrainingSetup& setup = snapshot.training.setup;
+        std::vector<TrainingSetting> all = {{MenuKind::model, "model", setup.model},
+                                            {MenuKind::device, "on", setup_device(session, snapshot.training)},
+                                            {MenuKind::rate, "rate", fmt::format("{:g}", setup.learning_rate)},
+                                            {MenuKind::optimizer, "by", setup_optimizer(setup)},
+                                            {MenuKind::batch, "batch", std::to_string(setup.batch)}};
+        if (snapshot.training.open && trains_on_ranks(setup.model))
+            all.push_back({MenuKind::ranks, "ranks", std::to_string(setup.ranks)});
+        const bool words = area.w > 1100;
+        const auto label_of = [&](const TrainingSetting& one) { return (words ? one.name + "  " : "") + one.value; };
+        constexpr std::string_view more = "more";
+        float whole = x;
+        for (const TrainingSetting& one : all) whole += ui.chip_width(label_of(one)) + 4;
+        const float end = whole - 4 <= right ? right : right - ui.chip_width(more) - 4;
+        TrainingLook::SettingMenu& menu = session.training.setting_menu;
+        for (size_t i = 0; i < all.size(); ++i) {
+            const float left = x;
+            const std::string label = label_of(all[i]);
+            const bool fits = x + ui.chip_width(label) <= end;
+            if (!fits && x + ui.chip_width(more) > right) break;
+            if (ui.chip(x, area.y + 7, fits ? std::string_view(label) : more)) {
+                menu = {.kind = fits ? all[i].kind : MenuKind::more, .x = left, .y = area.y + 38};
+                if (!fits) menu.others.assign(all.begin() + static_cast<std::ptrdiff_t>(i), all.end());
+            }
+            ui.opens_menu(fits ? std::string_view(label) : more);
+            if (!fits) break;
+        }
+        return x;
+    }
     // Of a tensor program on show, or of a lesson's training run, the figures below are not this run's.
     static bool is_of_others(const Snapshot& snapshot) {
         return snapshot.tape || (snapshot.source == Source::lesson && snapshot.training.step);

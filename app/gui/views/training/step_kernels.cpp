@@ -12,6 +12,7 @@
 #include "app/gui/views/training/step_ranks.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/cluster/cluster_training.h"
 
@@ -46,15 +47,14 @@ class StepKernelsView final : public View {
         std::string right = session.snapshot()->tape ? fmt::format("{} · step {}", step->model, step->step)
                                                      : fmt::format("step {} · batch {}", step->step, step->batch);
         if (by_rank) right += fmt::format(" · {} ranks", ranks->ranks.size());
-        if (!hidden && !by_rank)
-            right += fmt::format(" · {} kernel{}", step->launches.size(), step->launches.size() == 1 ? "" : "s");
+        if (!hidden && !by_rank) right += fmt::format(" · {}", counted(step->launches.size(), "kernel"));
         const std::string sentence = hidden    ? std::string(hidden_sentence)
                                      : by_rank ? ranks_sentence(*ranks, step->batch, step->loss)
                                                : all_said(session, *step);
         const Rect body = ui.panel(
             area, {.title = by_rank ? std::string_view("One training step, rank by rank") : title_of(session, *step),
                    .right = right,
-                   .badge = by_rank     ? Provenance::derived
+                   .badge = by_rank     ? Provenance::times_derived
                             : simulated ? Provenance::simulated
                                         : Provenance::measured,
                    .caption = sentence});
@@ -99,8 +99,8 @@ class StepKernelsView final : public View {
                         step->device.rfind("sim", 0) == 0 ? "simulated" : "measured", step->step, step->batch);
         if (session.learn.reveal_steps >= 0) return text + fmt::format("  {}\n", hidden_sentence);
         if (const auto& ranks = ranks_of(session); ranks && by_rank_)
-            return fmt::format("One training step, rank by rank (derived), step {}, batch {}\n{}  {}\n", step->step,
-                               step->batch, ranks_text(*ranks), ranks_sentence(*ranks, step->batch, step->loss));
+            return fmt::format("One training step, rank by rank (executed, times derived), step {}, batch {}\n{}  {}\n",
+                               step->step, step->batch, ranks_text(*ranks), ranks_sentence(*ranks, step->batch, step->loss));
         const bool untimed = without_times(*step);
         for (size_t i = 0; i < step->launches.size(); ++i) {
             const device::LaunchEvent& e = step->launches[i];
@@ -108,7 +108,7 @@ class StepKernelsView final : public View {
                                 e.phase);
             if (!untimed)
                 text += fmt::format(" {:>9.2f} to {:>9.2f} µs{}", e.begin_us - origin(*step), e.end_us - origin(*step),
-                                    e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
+                                    e.cycles > 0 ? fmt::format(", {}", counted(e.cycles, "cycle")) : "");
             text += "\n";
         }
         for (const StepBeside& other : session.snapshot()->training.beside)
@@ -187,7 +187,7 @@ class StepKernelsView final : public View {
         std::string words = lockstep::time_text(span.end_us - span.begin_us, {.decimals = 2});
         if (exchanges) {
             const PhaseTimes times = phase_times(rank);
-            words += fmt::format(" · {} bytes sent in the step", with_commas(times.sent_bytes));
+            words += fmt::format(" · {} sent in the step", counted(times.sent_bytes, "byte"));
         }
         ui.text(r.x, r.y + 45, words, {.size = 12, .color = theme.ink2, .width = r.w});
         const bool asked =
@@ -340,7 +340,7 @@ class StepKernelsView final : public View {
             if (ui.hovered(bar))
                 ui.tooltip(fmt::format("{} {} ({})\n{}{}", number, e.label, e.kernel,
                                        lockstep::time_text(e.end_us - e.begin_us, {.decimals = 2}),
-                                       e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : ""));
+                                       e.cycles > 0 ? fmt::format(", {}", counted(e.cycles, "cycle")) : ""));
         }
     }
 
@@ -417,11 +417,10 @@ class StepKernelsView final : public View {
                 {.size = 14, .weight = 600, .width = r.w - choice});
         ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w - choice});
         ui.text(r.x, r.y + 45,
-                fmt::format("{} block{} of {}", with_commas(static_cast<int64_t>(e.grid.count())),
-                            e.grid.count() == 1 ? "" : "s", e.block.count()) +
+                fmt::format("{} of {}", counted(e.grid.count(), "block"), e.block.count()) +
                     (without_times(step)
                          ? ""
-                         : fmt::format("{} · {}", e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "",
+                         : fmt::format("{} · {}", e.cycles > 0 ? fmt::format(" · {}", counted(e.cycles, "cycle")) : "",
                                        lockstep::time_text(e.end_us - e.begin_us, {.decimals = 2}))),
                 {.size = 12, .color = theme.ink2, .width = r.w});
         if (r.h < 74) return;

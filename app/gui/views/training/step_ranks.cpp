@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gui/widgets/axis.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 
@@ -74,10 +75,10 @@ std::string ranks_sentence(const parallel::ParallelStepRecord& record, int64_t b
     const auto count = static_cast<int64_t>(record.ranks.size());
     const double off = std::abs(record.loss - alone);
     return fmt::format(
-        "{} ranks take {} of {} examples each. Rank 0 sends {} bytes of gradients and more in {} messages: {:.1f} of {:.1f} "
+        "{} ranks take {} of {} examples each. Rank 0 sends {} of gradients and more in {} messages: {:.1f} of {:.1f} "
         "µs "
         "go to communication alone, {:.0f} %. Loss {:.4f}; one device's is {}.",
-        count, batch / count, batch, with_commas(times.sent_bytes), times.messages, times.alone_us, times.step_us,
+        count, batch / count, batch, counted(times.sent_bytes, "byte"), times.messages, times.alone_us, times.step_us,
         times.step_us > 0 ? 100 * times.alone_us / times.step_us : 0, record.loss,
         off == 0 ? std::string("the same to the bit") : fmt::format("{:.4f}, {:.0e} off", alone, off));
 }

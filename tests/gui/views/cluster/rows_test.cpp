@@ -96,4 +96,42 @@ TEST_CASE("of the bars below the rows those that are asked for come first") {
     CHECK(tells(view_named("rows")->make()->describe(desk.session, desk.shell.focus), "  Memory of rank 0: two "));
 }
 
+TEST_CASE("the energy of a whole run is drawn by what the GPUs do meanwhile, and adds up to its figure") {
+    const std::string plan = "llama3-8b name=8b dp=64 zero=3 link=ib-ndr sequence=8192 batch=64";
+    {
+        RowsDesk desk("plan", (plan + " tokens=15000").c_str(), "rows", false);
+        const scene::FigureTable& table = desk.table();
+        const auto energy =
+            std::find_if(table.stacks.begin(), table.stacks.end(), [](const auto& one) { return one.unit == "MWh"; });
+        REQUIRE(energy != table.stacks.end());
+        CHECK(energy->provenance == "derived");
+        const auto column =
+            std::find_if(table.columns.begin(), table.columns.end(), [](const auto& one) { return one.unit == "MWh"; });
+        REQUIRE(column != table.columns.end());
+        CHECK(energy->total(0) ==
+              Approx(table.rows[0].values[static_cast<size_t>(column - table.columns.begin())]).epsilon(1e-3));
+    }
+    RowsDesk none("plan", plan.c_str(), "rows", false);
+    for (const auto& stack : none.table().stacks) CHECK(stack.unit != "MWh");
+}
+
+TEST_CASE("a chunk that is handed on as it is fills its box, and walls between nodes are drawn and told") {
+    {
+        RowsDesk copied("collective", "tree operation=broadcast ranks=8 bytes=400000000 link=nvlink4", "collective", false);
+        const std::string said = copied.shell.describe("collective");
+        CHECK(said.find("a there") != std::string::npos);
+        CHECK(said.find("1/8") == std::string::npos);
+        CHECK(copied.said().find("the chunk is there") != std::string::npos);
+    }
+    {
+        RowsDesk walls("collective", "ring ranks=4 bytes=64000000 topology=two_level node_size=2 link=10gbe inner=nvlink4",
+                       "collective", false);
+        CHECK(walls.said().find("the wall between two nodes") != std::string::npos);
+        CHECK(walls.session.snapshot()->cluster->collective.crosses(1, 2));
+        CHECK_FALSE(walls.session.snapshot()->cluster->collective.crosses(0, 1));
+    }
+    RowsDesk plain("collective", "ring ranks=4 bytes=64000000 link=nvlink4", "collective", false);
+    CHECK(plain.said().find("wall") == std::string::npos);
+}
+
 }  // namespace gui_rows_test

@@ -8,6 +8,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/launch/launch_places.h"
+#include "core/base/units.h"
 #include "core/scene/cluster/cluster.h"
 
 namespace lockstep::gui {
@@ -27,10 +28,11 @@ class ProcessesView final : public View {
         }
         const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(processes_hidden) : launch_caption(places);
-        const Rect body = ui.panel(area, {.title = processes_title,
-                                          .right = fmt::format("{} servers, {} GPUs each", places.servers, places.slots),
-                                          .badge = hidden ? Provenance::none : Provenance::derived,
-                                          .caption = caption});
+        const Rect body = ui.panel(
+            area, {.title = processes_title,
+                   .right = fmt::format("{}, {} each", counted(places.servers, "server"), counted(places.slots, "GPU")),
+                   .badge = hidden ? Provenance::none : Provenance::derived,
+                   .caption = caption});
         ui.push_scope("processes");
         rank_ = std::clamp(rank_ < 0 ? places.world() - 2 : rank_, 0, places.world() - 1);
         if (ui.pressed(Key::d, area)) rank_ = std::min(rank_ + 1, places.world() - 1);

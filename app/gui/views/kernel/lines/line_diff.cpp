@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/base/units.h"
+
 namespace lockstep::gui {
 namespace {
 
@@ -75,9 +77,7 @@ std::string text_of(const LineChanges& changes) {
         text += (i == 0 ? "" : i + 1 == shown && parts.size() <= most ? " and " : ", ") + parts[i];
     if (parts.size() > most) text += fmt::format(" and {} more places", parts.size() - most);
     if (!text.empty()) text = (changes.changed.size() == 1 ? "line " : "lines ") + text;
-    if (changes.removed > 0)
-        text +=
-            fmt::format("{}{} line{} removed", text.empty() ? "" : "; ", changes.removed, changes.removed == 1 ? "" : "s");
+    if (changes.removed > 0) text += fmt::format("{}{} removed", text.empty() ? "" : "; ", counted(changes.removed, "line"));
     return text.empty() ? "nothing" : text;
 }
 

@@ -84,7 +84,7 @@ const LineHeat* heat_at(const HeatMap& heat, int32_t line) {
 std::string sentence_of(const LineHeat& heat) {
     std::string text = fmt::format("{:.1f} % of the warps' time, most of it {} ({:.0f} % of the line's)", 100 * heat.share,
                                    row_of(heat.wait).label, 100 * heat.wait_share);
-    text += fmt::format("\n{} issues", with_commas(static_cast<int64_t>(heat.issues)));
+    text += fmt::format("\n{}", counted(heat.issues, "issue"));
     if (heat.issues > 0) text += fmt::format(", {:.1f} of 32 lanes on", heat.lanes);
     if (heat.sectors > 0)
         text += fmt::format("\n{:.1f} sectors a request{}", heat.sectors,

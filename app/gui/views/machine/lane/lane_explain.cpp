@@ -9,6 +9,7 @@
 
 #include "app/gui/views/machine/lane/lane_bits.h"
 #include "app/gui/views/machine/lane/lane_number.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -377,13 +378,11 @@ Explained explain_shift(const Operation& operation, std::span<const LaneValue> s
     const wide_uint moved = left ? static_cast<wide_uint>(a) << places : static_cast<wide_uint>(value >> places);
     e.known = true;
     e.bits = low_bits(static_cast<uint64_t>(moved), width);
-    e.steps.push_back({left ? "moved up" : "moved down", fmt::format("{} place{}: {} 2^{}", places, places == 1 ? "" : "s",
-                                                                     left ? "times" : "divided by", places)});
+    e.steps.push_back({left ? "moved up" : "moved down",
+                       fmt::format("{}: {} 2^{}", counted(places, "place"), left ? "times" : "divided by", places)});
     if (static_cast<uint64_t>(places) != by) e.steps.push_back({"beyond", fmt::format("{} counts as {}", by, places)});
     const uint64_t lost = left ? (places == 0 ? 0 : places >= width ? a : a >> (width - places)) : low_bits(a, places);
-    e.steps.push_back(
-        {"what falls out",
-         lost == 0 ? "no ones" : fmt::format("{} one{}", std::popcount(lost), std::popcount(lost) == 1 ? "" : "s")});
+    e.steps.push_back({"what falls out", lost == 0 ? "no ones" : counted(std::popcount(lost), "one")});
     e.steps.push_back({"what comes in", arithmetic && value < 0 ? "ones: the sign stays" : "zeros"});
     return e;
 }

@@ -12,6 +12,7 @@
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -180,8 +181,8 @@ void draw_belt(const MachineFrame& frame, const Rect& r, const LaneNow& l, float
     const double age = frame.clock - static_cast<double>(l.issue->cycle);
     const bool done = l.age >= l.latency;
     const std::string text = l.issue->folded ? std::string("folded into another")
-                             : done ? fmt::format("done after {} cycle{}", with_commas(l.latency), l.latency == 1 ? "" : "s")
-                                    : fmt::format("cycle {} of {}", with_commas(l.age + 1), with_commas(l.latency));
+                             : done          ? fmt::format("done after {}", counted(l.latency, "cycle"))
+                                             : fmt::format("cycle {} of {}", with_commas(l.age + 1), with_commas(l.latency));
     const float w = std::max(ui.text_width(text, {.size = 13, .weight = 600}) + 24, std::min(track.w / cells, 150.0f));
     const auto share = static_cast<float>(std::clamp(age / static_cast<double>(l.latency), 0.0, 1.0));
     const Rect chip{track.x + (track.w - w) * share, track.y + 3, w, track.h - 6};
@@ -276,19 +277,18 @@ std::vector<AddressText> address_texts(const LaneNow& l) {
     const uint64_t address = l.access->addresses[l.lane];
     std::vector<AddressText> texts;
     if (l.access->space == ptx::Space::shared) {
-        texts = {
-            {"address", fmt::format("{} of the block's shared memory", with_commas(static_cast<int64_t>(address)))},
-            {"word", fmt::format("{} ÷ 4 = {}", with_commas(static_cast<int64_t>(address)),
-                                 with_commas(static_cast<int64_t>(address / 4)))},
-            {"bank", fmt::format("{} mod 32 = {}", with_commas(static_cast<int64_t>(address / 4)), address / 4 % 32)},
-            {"byte in it", fmt::format("{}, {} byte{}", address % 4, l.access->bytes, l.access->bytes == 1 ? "" : "s")}};
+        texts = {{"address", fmt::format("{} of the block's shared memory", with_commas(static_cast<int64_t>(address)))},
+                 {"word", fmt::format("{} ÷ 4 = {}", with_commas(static_cast<int64_t>(address)),
+                                      with_commas(static_cast<int64_t>(address / 4)))},
+                 {"bank", fmt::format("{} mod 32 = {}", with_commas(static_cast<int64_t>(address / 4)), address / 4 % 32)},
+                 {"byte in it", fmt::format("{}, {}", address % 4, counted(l.access->bytes, "byte"))}};
         return texts;
     }
     return {{"address", fmt::format("0x{:x}", address)},
             {"line", fmt::format("0x{:x} ÷ 128 = 0x{:x}", address, address / 128)},
             {"sector", fmt::format("{} of 4: bytes {} to {} of the line", address % 128 / 32, address % 128 / 32 * 32,
                                    address % 128 / 32 * 32 + 31)},
-            {"byte in it", fmt::format("{}, {} byte{}", address % 32, l.access->bytes, l.access->bytes == 1 ? "" : "s")}};
+            {"byte in it", fmt::format("{}, {}", address % 32, counted(l.access->bytes, "byte"))}};
 }
 
 // The 128 bytes around the address, in words: this lane's, those of other lanes, those that come along.
@@ -426,7 +426,7 @@ void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) 
             const bool shared = l.access->space == ptx::Space::shared;
             found = {shared ? with_commas(static_cast<int64_t>(address)) : fmt::format("0x{:x}", address),
                      shared ? fmt::format("bank {}", address / 4 % 32)
-                            : fmt::format("sector {}, \xE2\x80\xA6{:04x}", address % 128 / 32, address / 128 & 0xffff)};
+                            : fmt::format("line \xE2\x80\xA6{:x}, sector {}", address / 128 & 0xffff, address % 128 / 32)};
         } else if (l.arithmetic && l.before) {
             if (const auto a = arithmetic_of(program, l.issue->pc, *l.before, lane))
                 for (size_t k = 0; k < a->sources.size(); ++k) {
@@ -636,8 +636,7 @@ void draw_lane(const MachineFrame& frame, const Rect& area) {
     const Lights lights = lights_of(frame);
     const float flash = lights.flash(frame.clock, static_cast<double>(l.issue->cycle));
     letter_box(ui, box, letter_of(*frame.scene->timeline, l.issue->pc), lit(data::green, flash, t));
-    const std::string when =
-        l.age == 0 ? "issues now" : fmt::format("issued {} cycle{} ago", with_commas(l.age), l.age == 1 ? "" : "s");
+    const std::string when = l.age == 0 ? "issues now" : fmt::format("issued {} ago", counted(l.age, "cycle"));
     const float begin = ui.text(head.right(), head.y + 18, when,
                                 {.size = 13, .color = l.age == 0 ? t.right : t.ink2, .align = Align::right, .weight = 600});
     ui.text(box.right() + 10, head.y + 18, short_text(*frame.scene->run->program, l.issue->pc),
@@ -669,21 +668,20 @@ std::string lane_sentence(const MachineFrame& frame) {
     if (l.instruction == nullptr) return "";
     if (!l.worked) return fmt::format("Lane {} is off in this instruction.", l.lane);
     if (l.access != nullptr)
-        return fmt::format("Lane {} {} {} bytes of {} memory, and {} cycles later they are there.", l.lane,
+        return fmt::format("Lane {} {} {} bytes of {} memory, and {} later they are there.", l.lane,
                            l.access->is_store ? "writes" : "reads", l.access->bytes, ptx::name_of(l.access->space),
-                           with_commas(l.latency));
+                           counted(l.latency, "cycle"));
     const std::string_view name = l.instruction->opcode != nullptr ? l.instruction->opcode->name : "";
     if (name == "fma" || name == "mad")
-        return fmt::format("One lane multiplies two numbers and adds a third; {} cycles later the answer is there.",
-                           with_commas(l.latency));
+        return fmt::format("One lane multiplies two numbers and adds a third; {} later the answer is there.",
+                           counted(l.latency, "cycle"));
     if (name == "mul")
-        return fmt::format("One lane multiplies two numbers; {} cycles later the answer is there.", with_commas(l.latency));
+        return fmt::format("One lane multiplies two numbers; {} later the answer is there.", counted(l.latency, "cycle"));
     if (name == "add" || name == "sub")
-        return fmt::format("One lane {} two numbers; {} cycles later the answer is there.",
-                           name == "add" ? "adds" : "subtracts", with_commas(l.latency));
-    return fmt::format("Lane {} takes part in {}; {} cycle{} later the next may use what it left.", l.lane,
-                       operation_of(*frame.scene->run->program, l.issue->pc), with_commas(l.latency),
-                       l.latency == 1 ? "" : "s");
+        return fmt::format("One lane {} two numbers; {} later the answer is there.", name == "add" ? "adds" : "subtracts",
+                           counted(l.latency, "cycle"));
+    return fmt::format("Lane {} takes part in {}; {} later the next may use what it left.", l.lane,
+                       operation_of(*frame.scene->run->program, l.issue->pc), counted(l.latency, "cycle"));
 }
 
 std::string lane_described(const MachineFrame& frame) {
@@ -697,7 +695,7 @@ std::string lane_described(const MachineFrame& frame) {
                                    w.track->warp_in_block, w.track->block);
     if (l.instruction == nullptr) return text + "it has computed nothing yet\n";
     text += fmt::format("{}, {}\n", short_text(*frame.scene->run->program, l.issue->pc),
-                        l.age >= l.latency ? fmt::format("done after {} cycle{}", l.latency, l.latency == 1 ? "" : "s")
+                        l.age >= l.latency ? fmt::format("done after {}", counted(l.latency, "cycle"))
                                            : fmt::format("cycle {} of {}", l.age + 1, l.latency));
     if (!l.worked) return text + "the lane is off\n";
     if (l.access != nullptr && (l.access->lanes >> l.lane & 1) != 0)

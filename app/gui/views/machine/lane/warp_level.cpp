@@ -12,6 +12,7 @@
 #include "app/gui/views/memory/coalesce_picture.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 namespace {
@@ -286,7 +287,7 @@ void draw_waiting(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
         const Rect bar{r.x, r.y + 28, r.w, 12};
         ui.rect(bar, t.grid, 2);
         draw_state(ui, {bar.x, bar.y, bar.w * static_cast<float>(over) / static_cast<float>(all), bar.h}, w.state.reason());
-        ui.text(bar.x, bar.bottom() + 17, fmt::format("{} of {} cycles", with_commas(over), with_commas(all)),
+        ui.text(bar.x, bar.bottom() + 17, fmt::format("{} of {}", with_commas(over), counted(all, "cycle")),
                 {.size = 13, .weight = 600});
         ui.paragraph({r.x, bar.bottom() + 28, r.w, 40}, row_of(w.state.reason()).explanation, {.size = 13, .color = t.ink2},
                      18);
@@ -317,7 +318,7 @@ void draw_waiting(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
     const int64_t queues =
         stations.cycles(Station::sm_queue) + stations.cycles(Station::slice_queue) + stations.cycles(Station::channel_queue);
     const float end = ui.text(bar.x, bar.bottom() + 21,
-                              fmt::format("{} of {} cycles", with_commas(static_cast<int64_t>(over)), with_commas(q.ready)),
+                              fmt::format("{} of {}", with_commas(static_cast<int64_t>(over)), counted(q.ready, "cycle")),
                               {.size = 14, .weight = 700});
     ui.text(bar.right(), bar.bottom() + 21,
             queues > 0 ? fmt::format("{} in queues (red), {} on its way", with_commas(queues), with_commas(q.ready - queues))
@@ -516,8 +517,8 @@ void draw_access(const MachineFrame& frame, const Rect& r, const simt::WarpAcces
         const BankFacts facts = bank_facts(pattern, access.is_atomic);
         ui.text(r.x, r.y + 14, "32 banks of shared memory", {.size = 13, .weight = 600});
         ui.text(r.right(), r.y + 14,
-                fmt::format("it {} {} word{} in {} pass{}", verb, facts.words.size(), facts.words.size() == 1 ? "" : "s",
-                            facts.passes.size(), facts.passes.size() == 1 ? "" : "es"),
+                fmt::format("it {} {} in {}", verb, counted(facts.words.size(), "word"),
+                            counted(facts.passes.size(), "pass", "passes")),
                 {.size = 12, .color = t.ink2, .align = Align::right});
         draw_banks(ui, {r.x, r.y + 24, r.w, r.h - 28}, facts);
         return;
@@ -525,8 +526,8 @@ void draw_access(const MachineFrame& frame, const Rect& r, const simt::WarpAcces
     const RequestFacts facts = facts_of(pattern);
     ui.text(r.x, r.y + 14, "lines of 128 bytes that it touches", {.size = 13, .weight = 600});
     ui.text(r.right(), r.y + 14,
-            fmt::format("it {} {} in {} sector{}: {} moved, {:.0f} % used", verb, bytes_text(facts.used), facts.sectors,
-                        facts.sectors == 1 ? "" : "s", bytes_text(facts.moved), 100 * facts.efficiency()),
+            fmt::format("it {} {} in {}: {} moved, {:.0f} % used", verb, bytes_text(facts.used),
+                        counted(facts.sectors, "sector"), bytes_text(facts.moved), 100 * facts.efficiency()),
             {.size = 12, .color = t.ink2, .align = Align::right, .width = r.w - 240});
     const auto lines = std::min<size_t>(facts.lines.size(), static_cast<size_t>(std::max(1.0f, (r.h - 26) / 20)));
     const float label = 118, pitch = (r.w - label) / 32;
@@ -628,8 +629,9 @@ std::string warp_described(const MachineFrame& frame) {
     if (w.wait) text += w.wait->sentence + "\n";
     if (w.awaited >= 0) {
         const RequestRecord& q = frame.scene->machine->requests[static_cast<size_t>(w.awaited)];
-        text += fmt::format("{}; {} of {} cycles\n", request_text(*frame.scene, q),
-                            with_commas(std::clamp<int64_t>(frame.cycle() - q.begin, 0, q.ready)), with_commas(q.ready));
+        text +=
+            fmt::format("{}; {} of {}\n", request_text(*frame.scene, q),
+                        with_commas(std::clamp<int64_t>(frame.cycle() - q.begin, 0, q.ready)), counted(q.ready, "cycle"));
     }
     for (const PathRow& row : path_rows(frame, w)) text += fmt::format("path: {}, {}\n", row.name, row.where);
     const KeptLanes::Values values = frame.kept != nullptr ? frame.kept->at(w.step) : nullptr;

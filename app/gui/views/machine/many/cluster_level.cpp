@@ -208,9 +208,8 @@ void draw_node_texture(const ClusterView& v) {
 std::string late_text(const ClusterView& v) {
     const LateGpu& late = v.step.late;
     const int others = v.step.group - 1;
-    return fmt::format(
-        "GPU {} is {} late with {}{}", late.gpu, step_time_text(v.step, v.now - late.from), late.what,
-        others > 0 ? fmt::format(", {} neighbour{} wait{}", others, others == 1 ? "" : "s", others == 1 ? "s" : "") : "");
+    return fmt::format("GPU {} is {} late with {}{}", late.gpu, step_time_text(v.step, v.now - late.from), late.what,
+                       others > 0 ? fmt::format(", {} wait{}", counted(others, "neighbour"), others == 1 ? "s" : "") : "");
 }
 
 // Where the words about the late GPU stand; no width: nobody is late now, or there is no room.
@@ -513,7 +512,7 @@ std::string what_happens(const ClusterStep& step, double now) {
         if (step.replicas > 1) text += ", and later the other replicas";
         return text + ".";
     }
-    std::string text = fmt::format("{} of {} GPUs work, {} wait", with_commas(counts.works), with_commas(step.gpus()),
+    std::string text = fmt::format("{} of {} work, {} wait", with_commas(counts.works), counted(step.gpus(), "GPU"),
                                    with_commas(counts.idle + counts.held_up));
     if (counts.held_up > 0) text += fmt::format(", {} of them for the late one", with_commas(counts.held_up));
     for (const StepRing& ring : step.rings) {
@@ -564,7 +563,7 @@ std::string cluster_label(const MachineFrame&) {
 }
 std::string cluster_detail(const MachineFrame& frame) {
     const auto step = frame.session.cluster_step(frame.snapshot);
-    return step && step->refusal.empty() ? fmt::format("{} GPUs", with_commas(step->gpus())) : "";
+    return step && step->refusal.empty() ? counted(step->gpus(), "GPU") : "";
 }
 
 std::string cluster_sentence(const MachineFrame& frame) {
@@ -581,10 +580,10 @@ std::string cluster_described(const MachineFrame& frame) {
     if (!step) return "no step of many GPUs yet\n";
     const double now = cluster_time(frame.session, *step);
     const ClusterCounts counts = counts_of(*step, now);
-    std::string text =
-        fmt::format("{}\n{} of {}; {} replicas x {} stages x {} GPUs, {} nodes\n", step->title, step_time_text(*step, now),
-                    step_time_text(*step, step->end), step->replicas, step->stages, step->group, with_commas(step->nodes()));
-    text += fmt::format("{} GPUs work, {} idle, {} late, {} wait for the late one\n", with_commas(counts.works),
+    std::string text = fmt::format("{}\n{} of {}; {} replicas x {} stages x {} GPUs, {}\n", step->title,
+                                   step_time_text(*step, now), step_time_text(*step, step->end), step->replicas,
+                                   step->stages, step->group, counted(step->nodes(), "node"));
+    text += fmt::format("{} work, {} idle, {} late, {} wait for the late one\n", counted(counts.works, "GPU"),
                         with_commas(counts.idle), counts.late, with_commas(counts.held_up));
     const int replica = step->replica_of(picked_gpu(frame.session, *step));
     for (int stage = 0; stage < step->stages; ++stage)

@@ -328,7 +328,7 @@ std::string node_label(const MachineFrame& frame) {
 }
 std::string node_detail(const MachineFrame& frame) {
     const auto step = step_of(frame);
-    return step ? fmt::format("{} GPU{}", step->node_gpus, step->node_gpus == 1 ? "" : "s") : "";
+    return step ? counted(step->node_gpus, "GPU") : "";
 }
 
 std::string node_sentence(const MachineFrame& frame) {

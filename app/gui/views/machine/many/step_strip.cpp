@@ -208,7 +208,7 @@ Rect step_panel(const MachineFrame& frame, const Rect& area, Stop stop, std::str
     const Provenance badge = step == nullptr                                ? Provenance::none
                              : step->source == ClusterStep::Source::planned ? Provenance::derived
                              : step->source == ClusterStep::Source::units   ? Provenance::simulated
-                                                                            : Provenance::executed;
+                                                                            : Provenance::times_derived;
     const PanelText text{.title = title, .right = right, .badge = badge, .caption = sentence};
     if (!draw) return step ? frame.ui.panel_body(area, text) : Rect{};
     const Rect body = frame.ui.panel(area, text);
