@@ -198,6 +198,7 @@ struct OpRow {
     uint32_t integer_inputs = 0;                          // bit i: input i holds integers (i32, i64, u8)
     uint32_t constant_inputs = 0;                         // bit i: input i gets no gradient (a table of constants)
     uint32_t any_inputs = 0;                              // bit i: input i is of any type
+    size_t written_inputs = 0;                            // so many, the last ones, are written in place while it trains
     bool takes_strides = false;                           // forward reads its inputs by their strides
     bool takes_unit_upstream = false;                     // backward understands a null upstream as the scalar 1
     std::array<std::string_view, 4> gradient_names = {};  // for labels: "fc1 dW"; the last one stands for all further inputs

@@ -24,12 +24,12 @@ Result<const Scene*> scene_asked(const Lesson& lesson, size_t step, const Figure
     return Diagnostic{id.empty() ? "no scene stands before this prediction" : fmt::format("no scene has the id '{}'", id)};
 }
 
-bool of_no_scene(const FigureName& name) {  // gpu.sms@gpu:v100, model.layers@model:llama3_8b
+}  // namespace
+
+bool of_no_scene(const FigureName& name) {
     return (name.base.starts_with("gpu.") && !name.place("gpu").empty()) ||
            (name.base.starts_with("model.") && !name.place("model").empty());
 }
-
-}  // namespace
 
 Result<SceneResult> SceneRuns::of(const Scene& scene) {
     if (const auto found = results_.find(&scene); found != results_.end()) return found->second;

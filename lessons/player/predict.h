@@ -24,6 +24,9 @@ class SceneRuns {
     std::map<const scene::Scene*, scene::SceneResult> results_;
 };
 
+// Whether a figure is a GPU's or a model's own, which no run tells: gpu.sms@gpu:v100, model.layers@model:llama3_8b.
+bool of_no_scene(const scene::FigureName& name);
+
 // Why a prediction of this step, or an exercise's check=, cannot ask for this figure, in a sentence with the nearest name.
 // Nothing: it can, as far as can be told before anything runs.
 std::optional<Diagnostic> unaskable(const Lesson& lesson, size_t step, const scene::FigureName& name);

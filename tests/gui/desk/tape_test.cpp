@@ -295,6 +295,16 @@ TEST_CASE("a lesson shows what its model learned once the answer is locked") {
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("running statistics are told no sooner than the batch norm that writes them") {
+    test::Desk desk(SessionOptions{.lesson = "BX", .lesson_step = 8});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shell.describe("graph").find("running mean") != std::string::npos);
+    CHECK_FALSE(desk.shows("+0.4000"));  // a tenth of the mean that is asked about
+    CHECK_FALSE(desk.shows("+1.4333"));
+    CHECK(desk.shell.describe("graph").find("1.43") == std::string::npos);
+}
+
 TEST_CASE("a tensor program's exercise is edited and checked in the app") {
     const fs::path folder =
         fs::temp_directory_path() /

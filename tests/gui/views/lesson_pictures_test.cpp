@@ -329,6 +329,18 @@ TEST_CASE("no step of part A writes text on text or cuts it, at any size, open o
     }
 }
 
+TEST_CASE("a GPU's figure that a later step asks about is in no table before it") {
+    Desk desk({.lesson = "A15", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    const auto told = [&] { return desk.shell.describe("generations"); };
+    INFO(told());
+    CHECK(told().find("FP64 hidden;") != std::string::npos);
+    go_to(desk, 3);
+    answer(desk, 3);
+    CHECK(told().find("FP64 hidden;") == std::string::npos);
+}
+
 TEST_CASE("runs that lie on each other are all seen, and a restart from a checkpoint has its mark") {
     Desk desk({.lesson = "C03", .lesson_step = 6});
     desk.session.workspace = Workspace::learn;

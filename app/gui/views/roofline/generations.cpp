@@ -21,7 +21,7 @@ struct Column {
     double (*value)(const model::GpuSpec&);
     int digits = 0;
     int goes = 0;                   // in a narrow panel the columns with the lowest number go first; 0: stays
-    std::string_view answers = {};  // a question about this figure, while it is open
+    std::string_view answers = {};  // a question about this figure, while it is open, and before it
 };
 constexpr Column all_columns[] = {
     {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }, 0, 2},
@@ -132,7 +132,7 @@ std::string kernel_name(const Snapshot& snapshot) {
 }
 
 bool column_hidden(const Session& session, const Column& column) {
-    return !column.answers.empty() && session.learn.reveal_steps >= 0 && asks_for(session, column.answers);
+    return !column.answers.empty() && waits_for(session, column.answers);
 }
 
 // Before a question about this scene's times is answered, and while any is open in this step.

@@ -6,6 +6,7 @@
 
 #include "app/gui/scenes.h"
 #include "app/gui/views/sketch/sketch.h"
+#include "lessons/player/predict.h"
 
 namespace lockstep::gui {
 
@@ -14,6 +15,12 @@ using lessons::SketchBoard;
 using lessons::Verdict;
 
 Provenance sketch_badge(const LessonState& state) {
+    if (const int at = sketch_on_show(state); at >= 0) {
+        const lessons::Predict& predict =
+            state.lesson->steps[static_cast<size_t>(state.step)].predicts[static_cast<size_t>(at)];
+        const std::vector<scene::FigureName> names = predict.of.names();
+        if (!names.empty() && std::all_of(names.begin(), names.end(), lessons::of_no_scene)) return Provenance::derived;
+    }
     const scene::Scene* const scene = lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
     if (scene == nullptr) return Provenance::simulated;
     if (!scene->train.empty() || !scene->tape.empty()) return Provenance::executed;

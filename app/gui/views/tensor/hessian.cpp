@@ -20,9 +20,8 @@ constexpr std::string_view hessian_title = "Second derivatives: how each gradien
 constexpr std::string_view hessian_hidden = "The second derivatives are hidden until you lock an answer.";
 constexpr size_t most_fields = 6;  // a side
 
-std::string signed_number(double value) {
-    if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value < 0 ? "-inf" : "inf";
-    return std::abs(value) < 5e-7 ? "0" : fmt::format("{:+.3g}", value);
+std::string second_number(double value) {
+    return element_number(value, 3, 5e-7);
 }
 
 class HessianView final : public View {
@@ -64,7 +63,7 @@ class HessianView final : public View {
         for (size_t row = 0; row < side && !hidden; ++row)
             for (size_t column = 0; column < side; ++column)
                 text += fmt::format("  d{}/d{} as {} moves: {}\n", hessian->of, hessian->in[row], hessian->in[column],
-                                    signed_number(hessian->at(row, column)));
+                                    second_number(hessian->at(row, column)));
         return text + "  " + (hidden ? std::string() : headline_of(*hessian) + ". ") + caption_of(*hessian, hidden) + "\n";
     }
 
@@ -176,7 +175,7 @@ class HessianView final : public View {
         const TextStyle number{.size = at.h > 60 ? 18.0f : 14.0f, .weight = 700};
         // A falling line leaves the upper right free, a rising one the lower right.
         const float baseline = value < 0 ? at.y + (at.h > 60 ? 24.0f : 16.0f) : at.bottom() - (at.h > 60 ? 12.0f : 6.0f);
-        ui.text(at.right() - 12, baseline, signed_number(value),
+        ui.text(at.right() - 12, baseline, second_number(value),
                 {.size = number.size, .align = Align::right, .weight = number.weight});
         if (ui.clicked(at)) row_ = row, column_ = column;
         if (ui.hovered(at))

@@ -16,7 +16,6 @@ namespace lockstep::gui {
 namespace {
 
 constexpr std::string_view block_title = "A Llama block: shapes, parameters, arithmetic";
-constexpr std::string_view largest_model = "405B";
 constexpr float parts_head = 26, parts_least = 19;  // of the list of parts in little room: above it, a part
 constexpr std::string_view block_hidden = "Counts are hidden until you lock an answer.";
 
@@ -102,21 +101,17 @@ class LlamaBlockView final : public View {
 
   private:
     // What this step or a later one asks about is not told before it either, of whichever scene that is: the models are the
-    // same in all of them. The lesson's own small block is none of those that are asked about.
+    // same in all of them, and what one's layer has tells of the others. The lesson's own small block is not asked about.
     bool waits(const Session& session) const {
-        return session.learn.reveal_steps >= 0 || asks_for(session, "model.f") ||
-               (!is_own() && waits_for(session, "model.ffn_parameters")) ||
-               (choices_[chosen_].label == largest_model && waits_for(session, "405b"));
+        constexpr std::string_view halves = "model.ffn_parameters@model:llama3_8b";
+        return session.learn.reveal_steps >= 0 || asks_for(session, halves) ||
+               (!is_own() && (waits_for(session, halves) ||
+                              waits_for(session, "parameters@model:" + figure_name(choices_[chosen_].shape))));
     }
-    static bool waits_for(const Session& session, std::string_view words) {
-        const LessonState& state = session.lesson;
-        if (!state.lesson || session.workspace != Workspace::learn || shows_case_before(state)) return false;
-        for (auto s = static_cast<size_t>(std::max(0, state.step)); s < state.predictions.size(); ++s) {
-            const auto& asked = state.lesson->steps[s].predicts;
-            for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i)
-                if (!state.predictions[s][i].locked && asked[i].of.text().find(words) != std::string::npos) return true;
-        }
-        return false;
+    static std::string figure_name(const nn::ModelShape& shape) {  // as questions have it
+        std::string name(shape.name);
+        std::replace(name.begin(), name.end(), '-', '_');
+        return name;
     }
     // The model that the step's question is about, else the one that its title ends with, else that of the scene's next
     // question.
@@ -128,8 +123,7 @@ class LlamaBlockView final : public View {
         for (size_t s = now; s < state.lesson->steps.size() && lessons::scene_at(*state.lesson, s) == scene; ++s) {
             for (const lessons::Predict& predict : state.lesson->steps[s].predicts)
                 for (size_t i = 0; i < choices_.size(); ++i) {
-                    std::string name = choices_[i].shape.name;
-                    std::replace(name.begin(), name.end(), '-', '_');
+                    const std::string name = figure_name(choices_[i].shape);
                     if (name.starts_with("llama") && predict.of.text().find(name) != std::string::npos) return i;
                 }
             for (size_t i = 0; s == now && i < choices_.size(); ++i)

@@ -163,6 +163,18 @@ void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, i
     }
 }
 
+namespace {
+
+// What an op writes in place was recorded behind it, so that it is known no sooner: the running statistics of batch norm.
+void note_written(const GraphNode& node, TapePlan& plan) {
+    if (node.row == nullptr || (node.attributes && !node.attributes->training)) return;
+    const size_t first = node.inputs.size() - std::min(node.inputs.size(), node.row->written_inputs);
+    for (size_t i = first; i < node.inputs.size(); ++i)
+        plan.forward_at[static_cast<size_t>(node.inputs[i])] = plan.forward_at[static_cast<size_t>(node.id)];
+}
+
+}  // namespace
+
 TapePlan plan_tape(const StepRecord& step) {
     TapePlan plan;
     const size_t count = step.nodes.size();
@@ -178,8 +190,10 @@ TapePlan plan_tape(const StepRecord& step) {
     };
     for (int turn = 0; turn < turns; ++turn) {
         for (const GraphNode& node : step.nodes)
-            if (node.turn == turn && is_tape_op(node))
+            if (node.turn == turn && is_tape_op(node)) {
                 plan.forward_at[static_cast<size_t>(node.id)] = add(Moment::Kind::forward, node.id, node.forward_launches);
+                note_written(node, plan);
+            }
         for (size_t id = count; id-- > 0;)
             if (const GraphNode& node = step.nodes[id]; node.turn == turn && is_tape_op(node) && node.went_back)
                 plan.back_at[id] = add(Moment::Kind::backward, node.id, node.backward_launches);

@@ -162,6 +162,7 @@ const OpRow batch_norm_row = {
     .numbers = not_from_text,
     .inputs = 3,
     .variadic = true,
+    .written_inputs = 2,
     .gradient_names = {"dx", "dW", "db", "dstatistics"},
     .kernels = {"batch_norm_statistics", "batch_norm_running", "batch_norm_given", "batch_norm", "batch_norm_sums",
                 "batch_norm_weight_grad", "batch_norm_backward", "fill", "batch_norm_given_grad"},
