@@ -329,6 +329,19 @@ TEST_CASE("no step of part A writes text on text or cuts it, at any size, open o
     }
 }
 
+TEST_CASE("each card of a plan has its unit beside its number, whole, in a small window") {
+    Desk desk({.lesson = "C12", .lesson_step = 9});
+    desk.session.workspace = Workspace::learn;
+    desk.size(1280, 720, 1);
+    desk.settle();
+    desk.frames(3);
+    for (const char* unit : {"TFLOP/s", "MWh", "days", "MW", "%"}) {
+        INFO(unit);
+        CHECK(desk.shows(unit));
+    }
+    CHECK_FALSE(desk.shows("TFL…"));
+}
+
 TEST_CASE("a GPU's figure that a later step asks about is in no table before it") {
     Desk desk({.lesson = "A15", .lesson_step = 0});
     desk.session.workspace = Workspace::learn;

@@ -320,20 +320,28 @@ class FigureRowsView final : public View {
             if (card.y > body.bottom()) break;
             ui.rect(card, theme.panel2, 4);
             const std::string figure = hidden ? "?" : scene::figure_text(row.values[c], table.columns[c].unit);
-            float size = 20;
-            for (const float smaller : {18.0f, 16.0f, 14.0f})
-                if (ui.text_width(figure, {.size = size, .weight = 700}) > card.w - 20) size = smaller;
+            const auto [size, unit] = number_and_unit(ui, figure, table.columns[c].unit, card.w - 20);
             const float middle = card.y + card.h / 2;
             ui.text(card.x + 10, middle - 8, table.columns[c].title,
                     {.size = 12, .color = theme.ink2, .width = card.w - 20});
             const float x =
                 ui.text(card.x + 10, middle + 15, figure, {.size = size, .weight = 700, .width = card.w - 20}) + 6;
-            const std::string& unit = table.columns[c].unit;
-            if (unit != "B" && x + 20 < card.right() - 8)
-                ui.text(x, middle + 15, unit, {.size = 12, .color = theme.quiet, .width = card.right() - 8 - x});
+            ui.text(x, middle + 15, unit, {.size = 12, .color = theme.quiet});
         }
         ui.unclip();
         return 28 + std::min(content, room);
+    }
+
+    // How large a card's number is, so that its unit stands beside it; where none is small enough, the unit's first word.
+    static std::pair<float, std::string> number_and_unit(Ui& ui, const std::string& figure, std::string unit, float width) {
+        if (unit == "B") unit.clear();  // the number has it
+        const std::string first = unit.substr(0, unit.find_first_of(" ,"));
+        for (const std::string& shown : {unit, first})
+            for (const float size : {20.0f, 18.0f, 16.0f, 14.0f}) {
+                const float beside = shown.empty() ? 0 : 6 + ui.text_width(shown, {.size = 12});
+                if (ui.text_width(figure, {.size = size, .weight = 700}) + beside <= width) return {size, shown};
+            }
+        return {14.0f, first};
     }
 
     // How many of the stacks there is room for below the table; its rows move closer where that makes room.
