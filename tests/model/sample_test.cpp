@@ -95,6 +95,12 @@ TEST_CASE("a launch of few waves is run whole, and says so") {
     CHECK(got.why.find("too short") != std::string::npos);
     CHECK_FALSE(got.timed.sampling);
     CHECK(got.timed.cycles == whole(small(4), l).cycles);
+    // The run that found no pace is the whole one: its outputs are all there.
+    simt::Memory memory = l.memory, expected = l.memory;
+    sampled_launch(small(4), *l.program, l.config, memory, bare(), {.time_only = true});
+    launch(small(4), *l.program, l.config, expected, bare());
+    CHECK(l.contents(memory) == l.contents(expected));
+    CHECK(l.contents(memory) != l.contents(l.memory));
 }
 
 TEST_CASE("ten kernels sampled are within three percent of the whole run, and within their own estimate or nearly") {

@@ -370,7 +370,12 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     sampler.run(how.rounds_from);
     SampledResult sampled = sampler.finish(work.looked_at());
     if (sampled.timed.stopped) return sampled;
-    if (!sampled.why.empty()) return whole(sampled.why);
+    if (!sampled.why.empty()) {
+        const bool asks_more = options.racecheck || options.initcheck || !(options.ideal == Idealised{});
+        if (sampled.timed.fault || asks_more) return whole(sampled.why);
+        memory = std::move(timing);  // nothing was left out: it is the whole run
+        return sampled;
+    }
     if (how.time_only) {
         memory = std::move(timing);
         return sampled;

@@ -10,7 +10,7 @@
 #include "core/ptx/ptx.h"
 #include "core/simt/apart/apart.h"
 #include "tests/catch.h"
-#include "tests/model/random_program.h"
+#include "tests/model/native/native_programs.h"
 
 namespace model_native_test {
 
@@ -18,60 +18,6 @@ using namespace lockstep;
 using namespace lockstep::model::test;
 
 namespace {
-
-constexpr simt::NativeOptions at_once{.visits = 1, .keep_text = false, .wrong = {}};
-
-std::shared_ptr<const ptx::Program> program_of(const std::string& text) {
-    return ptx::decode(ptx::parse(text, "native.ptx").value(), "k").value();
-}
-
-std::string bytes_of(const simt::Memory& memory, const std::vector<std::pair<uint64_t, size_t>>& buffers) {
-    std::string all;
-    for (const auto& [address, bytes] : buffers)
-        all.append(reinterpret_cast<const char*>(memory.read(address, bytes)), bytes);
-    return all;
-}
-std::string words_of(const simt::LaunchResult& result) {
-    std::string words =
-        fmt::format("{} warp instructions, {} of threads", result.warp_instructions, result.thread_instructions);
-    if (result.fault) words += "\n" + simt::render(*result.fault);
-    for (const simt::Fault& warning : result.warnings) words += "\n" + simt::render(warning);
-    return words;
-}
-
-// What differs between the launch by native code and by the interpreter; "": nothing.
-std::string difference(const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& memory,
-                       const std::vector<std::pair<uint64_t, size_t>>& buffers, const std::shared_ptr<simt::Native>& native,
-                       simt::LaunchOptions options = {}) {
-    simt::Memory plain = memory, fast = memory;
-    options.native = false;
-    const simt::LaunchResult expected = simt::launch(program, config, plain, options);
-    options.native = true;
-    options.translated = native;
-    const simt::LaunchResult got = simt::launch(program, config, fast, options);
-    if (words_of(expected) != words_of(got)) return words_of(expected) + "\nby native code: " + words_of(got);
-    const std::string a = bytes_of(plain, buffers), b = bytes_of(fast, buffers);
-    for (size_t i = 0; i < a.size(); ++i)
-        if (a[i] != b[i]) return fmt::format("byte {} is {:x}, by native code {:x}", i, a[i] & 0xff, b[i] & 0xff);
-    return "";
-}
-
-void check_programs(uint64_t first, uint64_t count) {
-    uint64_t translations = 0;
-    for (uint64_t seed = first; seed < first + count; ++seed) {
-        Rng rng(seed);
-        const RandomProgram made(rng);
-        const auto program = program_of(made.text());
-        const auto native = simt::make_native(*program, at_once);
-        if (!native) continue;
-        const Launch it = made.launch();
-        INFO("seed " << seed);
-        const std::string found = difference(*program, it.config, it.memory, it.buffers, native);
-        if (!found.empty()) FAIL(found << "\n" << made.text());
-        translations += native->made().translations;
-    }
-    CHECK(translations > count);
-}
 
 // A launch of `text` with one buffer of `words` words, its parameter.
 std::string difference_of(const std::string& text, size_t words, simt::LaunchOptions options = {}, uint32_t blocks = 4,
@@ -383,8 +329,8 @@ TEST_CASE("random programs give the same bits, counts and words by native code")
     check_programs(1, 25);
 }
 
-TEST_CASE("and 1,975 more of them", "[long]") {
-    if (simt::is_native_built() && exhaustive()) check_programs(26, 1975);
+TEST_CASE("and 987 more of them", "[long]") {
+    if (simt::is_native_built() && exhaustive()) check_programs(26, 987);
 }
 
 }  // namespace model_native_test
