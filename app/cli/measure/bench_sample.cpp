@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "app/cli/measure/bench_kernels.h"
+#include "core/base/units.h"
 #include "core/model/sample/sample.h"
 
 namespace lockstep::cli {
@@ -70,29 +71,37 @@ BenchKernel sgemm(const std::string& file, const std::string& kernel, int n, int
     return k;
 }
 
+// `large` is how often the size of the first row of `bench sample` goes into that of `bench sample/large`.
 struct SampleCase {
     std::string name, gpu;
-    BenchKernel (*make)();
-    std::string what;
+    BenchKernel (*make)(int times);
+    int large;
+    std::string (*what)(int times);
 };
 
 const std::vector<SampleCase>& cases() {
+    static const auto elements = [](int times) { return fmt::format("{} elements", with_commas(int64_t{1 << 25} * times)); };
+    static const auto rows_of_128 = [](int times) { return fmt::format("{} rows of 128", with_commas(int64_t{1 << 18} * times)); };
     static const std::vector<SampleCase> rows{
-        {"vector_add", "v100", [] { return by_element("bench.ptx", "vector_add_f32", 2, 1 << 25); }, "33,554,432 elements"},
-        {"sqrt", "a100", [] { return by_element("unary.ptx", "sqrt_value_f32", 1, 1 << 25); }, "33,554,432 elements"},
-        {"swiglu", "rtx4090", [] { return by_element("glu.ptx", "swiglu_f32", 2, 1 << 25); }, "33,554,432 elements"},
-        {"softmax", "v100", [] { return by_row("softmax.ptx", "softmax_f32", 1, 1 << 18, 128); }, "262,144 rows of 128"},
-        {"softmax_backward", "h100", [] { return by_row("softmax.ptx", "softmax_backward_f32", 2, 1 << 18, 128); },
-         "262,144 rows of 128"},
-        {"layer_norm", "v100", [] { return layer_norm(1 << 17, 256); }, "131,072 rows of 256"},
-        {"gather", "v100", [] { return gather(1 << 22); }, "4,194,304 threads, 8 loads 33 floats apart each"},
-        {"divergent", "v100", [] { return divergent(1 << 22); }, "4,194,304 threads, 0 to 63 rounds each"},
-        {"matmul", "v100", [] { return bench_matmul("matmul_nn_f32", 1024); }, "1024^3, tiles of 16"},
+        {"vector_add", "v100", [](int times) { return by_element("bench.ptx", "vector_add_f32", 2, (1 << 25) * times); }, 8,
+         elements},
+        {"sqrt", "a100", [](int times) { return by_element("unary.ptx", "sqrt_value_f32", 1, (1 << 25) * times); }, 8, elements},
+        {"swiglu", "rtx4090", [](int times) { return by_element("glu.ptx", "swiglu_f32", 2, (1 << 25) * times); }, 8, elements},
+        {"softmax", "v100", [](int times) { return by_row("softmax.ptx", "softmax_f32", 1, (1 << 18) * times, 128); }, 8,
+         rows_of_128},
+        {"softmax_backward", "h100",
+         [](int times) { return by_row("softmax.ptx", "softmax_backward_f32", 2, (1 << 18) * times, 128); }, 8, rows_of_128},
+        {"layer_norm", "v100", [](int times) { return layer_norm((1 << 17) * times, 256); }, 8,
+         [](int times) { return fmt::format("{} rows of 256", with_commas(int64_t{1 << 17} * times)); }},
+        {"gather", "v100", [](int times) { return gather((1 << 22) * times); }, 8,
+         [](int times) { return fmt::format("{} threads, 8 loads 33 floats apart each", with_commas(int64_t{1 << 22} * times)); }},
+        {"divergent", "v100", [](int times) { return divergent((1 << 22) * times); }, 8,
+         [](int times) { return fmt::format("{} threads, 0 to 63 rounds each", with_commas(int64_t{1 << 22} * times)); }},
+        {"matmul", "v100", [](int times) { return bench_matmul("matmul_nn_f32", 1024 * times); }, 2,
+         [](int times) { return fmt::format("{}^3, tiles of 16", 1024 * times); }},
         {"sgemm_autotuned", "a6000",
-         [] {
-             return sgemm("7_autotuned.ptx", "sgemm_autotuned", 2048, 128, 128, {256, 1, 1});
-         },
-         "2048^3"},
+         [](int times) { return sgemm("7_autotuned.ptx", "sgemm_autotuned", 2048 * times, 128, 128, {256, 1, 1}); }, 2,
+         [](int times) { return fmt::format("{}^3", 2048 * times); }},
     };
     return rows;
 }
@@ -111,17 +120,18 @@ model::SampledResult sampled(const model::GpuSpec& gpu, BenchKernel& k) {
                                  {.time_only = true, .rounds_from = model::rounds_left_out_from});
 }
 
-BenchRow both_ways(const SampleCase& row) {
+BenchRow both_ways(const SampleCase& row, const std::string& name, int times) {
     const model::GpuSpec gpu = model::gpu_named(row.gpu).value();
     model::TimedOptions options;
     options.trace = false;
+    options.max_instructions = uint64_t{1} << 40;
     int64_t whole = 0;
-    BenchKernel k = row.make(), again = row.make();
-    const double whole_seconds = processor_seconds([&] {
+    const double whole_seconds = processor_seconds([&, again = row.make(times)]() mutable {
         const model::TimedResult result = model::launch(gpu, *again.program, again.config, again.memory, options);
         check_bench(result);
         whole = result.cycles;
     });
+    BenchKernel k = row.make(times);
     model::SampledResult part;
     const double seconds = processor_seconds([&] { part = sampled(gpu, k); });
     check_bench(part.timed);
@@ -130,8 +140,8 @@ BenchRow both_ways(const SampleCase& row) {
         told = fmt::format("{:+.2f} %, estimated within {:.1f} %",
                            100 * (static_cast<double>(part.timed.cycles) / static_cast<double>(whole) - 1),
                            std::max(0.1, 100 * part.timed.sampling->error));
-    return {"sample/" + row.name, whole_seconds / seconds, "times as fast",
-            fmt::format("{} on {}: {} cycles in {:.1f} s, sampled {} in {:.2f} s: {}", row.what, gpu.title, whole,
+    return {name, whole_seconds / seconds, "times as fast",
+            fmt::format("{} on {}: {} cycles in {:.1f} s, sampled {} in {:.2f} s: {}", row.what(times), gpu.title, whole,
                         whole_seconds, part.timed.cycles, seconds, told)};
 }
 
@@ -153,7 +163,10 @@ BenchRow large_product(const std::string& gpu_name, const std::string& file, con
 
 void sample_bench(std::string_view wanted, const std::function<void(BenchRow)>& add) {
     for (const SampleCase& row : cases())
-        if (("sample/" + row.name).starts_with(wanted)) add(both_ways(row));
+        if (const std::string name = "sample/" + row.name; name.starts_with(wanted)) add(both_ways(row, name, 1));
+    for (const SampleCase& row : cases())  // by name alone: each takes minutes
+        if (const std::string name = "sample/large/" + row.name; wanted.starts_with("sample/l") && name.starts_with(wanted))
+            add(both_ways(row, name, row.large));
     if (std::string_view("sample/4096/a6000").starts_with(wanted))
         add(large_product("a6000", "7_autotuned.ptx", "sgemm_autotuned", 128));
     if (std::string_view("sample/4096/h100").starts_with(wanted))
