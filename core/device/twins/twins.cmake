@@ -1,9 +1,10 @@
 # The native twins are compiled for any processor as part of core/device, and again for AVX2; those whose time goes into f32
 # arithmetic once more for AVX-512. No contraction but in convolution, a product of matrices: what is left of the flags changes
-# no result, it lets loops become vectors. twins.cpp is told the families: the names
+# no result, it lets loops become vectors: strict aliasing too, for a loop whose results may be the pointers of its own closure is
+# none (no twin reads a value as another type, but by std::bit_cast). twins.cpp is told the families: the names
 # of the files in the rooms.
 set(wide_families activation attention glu)
-set(twins_options -fno-math-errno -fno-trapping-math)
+set(twins_options -fno-math-errno -fno-trapping-math -fstrict-aliasing)
 file(GLOB twins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/device/twins/*/*.cpp)
 set(families ${twins})
 list(TRANSFORM families REPLACE "^.*/([a-z_]+)\\.cpp$" "FAMILY(\\1)")

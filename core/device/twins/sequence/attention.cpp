@@ -23,7 +23,7 @@ struct Lanes {
 #endif
     static constexpr Size count = bytes / sizeof(A), strip = 2 * count;
     static constexpr Size keys = strip < 16 ? 16 : strip;  // rows of scores are whole multiples of it
-    typedef A Vector __attribute__((vector_size(bytes), aligned(sizeof(A))));
+    typedef A Vector __attribute__((vector_size(bytes), aligned(sizeof(A)), may_alias));
 };
 
 template <class A>
