@@ -25,7 +25,7 @@ inline uint32_t bench_parts(int64_t n, int64_t each) {
 
 struct BenchKernel {
     std::shared_ptr<const ptx::Program> program;
-    simt::Memory memory;
+    simt::Memory memory{uint64_t{16} << 30};
     simt::LaunchConfig config;
 
     // `prologue`: PTX that every thread runs first.

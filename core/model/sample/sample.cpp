@@ -361,7 +361,12 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     if (!work.refusal().empty()) return whole(work.refusal());
     const uint64_t all = work.of(0, config.grid.count());
 
-    simt::Memory timing = memory;  // the machine's own: where rounds are left out, its values are wrong
+    // Where rounds are left out the machine's values are wrong, so it has a memory of its own. Whoever wants the time alone
+    // does without: copying what it writes would take longer than to time it.
+    const bool asks_more = options.racecheck || options.initcheck || !(options.ideal == Idealised{});
+    const bool in_place = how.time_only && !asks_more;
+    simt::Memory apart = in_place ? simt::Memory() : memory;
+    simt::Memory& timing = in_place ? memory : apart;
     TimedOptions on_machine = options;
     on_machine.racecheck = on_machine.initcheck = false;
     on_machine.print = nullptr;
@@ -369,15 +374,14 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     Sampler sampler(gpu, program, config, timing, on_machine, work, evidence);
     sampler.run(how.rounds_from);
     SampledResult sampled = sampler.finish(work.looked_at());
-    if (sampled.timed.stopped) return sampled;
+    if (in_place || sampled.timed.stopped) return sampled;
     if (!sampled.why.empty()) {
-        const bool asks_more = options.racecheck || options.initcheck || !(options.ideal == Idealised{});
         if (sampled.timed.fault || asks_more) return whole(sampled.why);
-        memory = std::move(timing);  // nothing was left out: it is the whole run
+        memory = std::move(apart);  // nothing was left out: it is the whole run
         return sampled;
     }
     if (how.time_only) {
-        memory = std::move(timing);
+        memory = std::move(apart);
         return sampled;
     }
     // All outputs, from the memory that the launch found.
