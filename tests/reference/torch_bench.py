@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """PyTorch's training steps a second for the models of `lockstep bench train`, tuned, as JSON on standard output.
 
-    ./torch_bench.py [--models mlp512,lenet5,gpt,llama] [--threads 1,2] [--seconds 2] [--repeats 3]
+    ./torch_bench.py [--models mlp512,lenet5,gpt,llama] [--threads 1,2] [--modes eager,compiled] [--seconds 2] [--repeats 3]
 
 Tuned: Debian's OpenBLAS does not know current CPUs and falls back to SSE3, so that OPENBLAS_CORETYPE=SKYLAKEX is set where AVX-512 is there
 (HASWELL with AVX2 alone); it should be the OpenMP build (package libopenblas0-openmp). Each thread count runs in a process of its own, as
 OpenMP reads its settings once. A row is the best of `repeats` runs of `seconds` each, by the wall clock; cpu_steps_per_second counts the
 process's own time (one thread: what a quiet machine would give). One batch, already in memory, is used again and again, and the loss is not
-read back. float32, eager mode, PyTorch's layers and optimisers; masks and rotary angles are made once; fused attention where PyTorch has it.
+read back. float32, PyTorch's layers and optimisers; masks and rotary angles are made once; fused attention where PyTorch has it. `compiled`
+is torch.compile of the model and its loss, which needs PyTorch 2 and a C++ compiler: what fails to compile has no row.
 """
 import argparse
 import json
@@ -82,7 +83,7 @@ def modules(torch):
             "gpt": (lambda: Language("gpt"), None), "llama": (lambda: Language("llama"), None)}
 
 
-def measure(name, seconds, repeats):
+def measure(name, mode, seconds, repeats):
     import torch
     build, shape = modules(torch)[name]
     torch.manual_seed(1)
@@ -94,8 +95,14 @@ def measure(name, seconds, repeats):
         x, labels = torch.randint(0, 96, (8, 128)), torch.randint(0, 96, (8 * 128,))
         optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
+    def loss_of(x, labels):
+        return torch.nn.functional.cross_entropy(model(x), labels)
+
+    if mode == "compiled":
+        loss_of = torch.compile(loss_of)
+
     def step():
-        loss = torch.nn.functional.cross_entropy(model(x), labels)
+        loss = loss_of(x, labels)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         optimiser.step()
@@ -112,10 +119,24 @@ def measure(name, seconds, repeats):
     return {"steps_per_second": round(best, 2), "cpu_steps_per_second": round(best_cpu, 2), "gflops": round(best * STEP_GFLOP[name], 1)}
 
 
+def measured(names, modes, seconds, repeats):
+    rows = []
+    for name in names:
+        for mode in modes:
+            try:
+                rows.append({"model": name, "mode": mode} | measure(name, mode, seconds, repeats))
+            except Exception as error:  # no compiler, or a PyTorch without torch.compile
+                if mode == "eager":
+                    raise
+                print(f"{name}, {mode}: {error}", file=sys.stderr)
+    return rows
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--models", default=",".join(STEP_GFLOP))
     options.add_argument("--threads", default="1,2")
+    options.add_argument("--modes", default="eager,compiled")
     options.add_argument("--seconds", type=float, default=2.0)
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
@@ -127,7 +148,8 @@ def main():
     if arguments.inside:
         import torch
         torch.set_num_threads(int(arguments.threads))
-        print(json.dumps({"torch": torch.__version__, "rates": {n: measure(n, arguments.seconds, arguments.repeats) for n in names}}))
+        rows = measured(names, arguments.modes.split(","), arguments.seconds, arguments.repeats)
+        print(json.dumps({"torch": torch.__version__, "rows": rows}))
         return
     try:
         import torch  # noqa: F401
@@ -137,13 +159,13 @@ def main():
     rows, version, settings = [], None, {}
     for threads in [int(t) for t in arguments.threads.split(",")]:
         settings = environment(threads)
-        run = subprocess.run([sys.executable, __file__, "--inside", "--threads", str(threads), "--models", arguments.models, "--seconds",
-                              str(arguments.seconds), "--repeats", str(arguments.repeats)], env=os.environ | settings, capture_output=True, text=True)
+        run = subprocess.run([sys.executable, __file__, "--inside", "--threads", str(threads), "--models", arguments.models, "--modes", arguments.modes,
+                              "--seconds", str(arguments.seconds), "--repeats", str(arguments.repeats)], env=os.environ | settings, capture_output=True, text=True)
         if run.returncode:
             sys.exit(run.stderr)
         result = json.loads(run.stdout)
         version = result["torch"]
-        rows += [{"model": n, "threads": threads} | r for n, r in result["rates"].items()]
+        rows += [r | {"threads": threads} for r in result["rows"]]
     settings.pop("OMP_NUM_THREADS", None)
     head = {"torch": version, "settings": settings, "best_of": arguments.repeats, "seconds": arguments.seconds}
     print(json.dumps(head)[:-1] + ', "rows": [\n' + ",\n".join(json.dumps(r) for r in rows) + "\n]}")

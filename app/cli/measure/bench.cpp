@@ -1,7 +1,7 @@
 // `lockstep bench [NAME]`: rates of the machine and the engine, each the best of a few runs after a warm-up, on one thread
 // unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Rows functional/... are
-// measured in turns (bench_functional.cpp), and so are the host's train/... (bench_training.cpp). Where PyTorch is
-// installed, rows train/... are followed by its own on the same models (torch_bench.h).
+// measured in turns (bench_functional.cpp), and so are the host's train/... (bench_training.cpp). Where PyTorch or JAX is
+// installed, rows train/... are followed by theirs on the same models, and by how far ahead ours are (torch_bench.h).
 #include <fmt/format.h>
 
 #include <chrono>
@@ -335,6 +335,7 @@ void add_bench(const Command& app, int& status, const Hooks& hooks) {
             program_bench(options->name, add);
             training_bench(options->name, add);
             for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
+            for (BenchRow& row : training_leads(rows)) add(std::move(row));
             for (BenchRow& row : travel(options->name)) add(std::move(row));
             if (hooks.app_bench)
                 for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));

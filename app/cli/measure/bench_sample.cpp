@@ -81,12 +81,16 @@ struct SampleCase {
 
 const std::vector<SampleCase>& cases() {
     static const auto elements = [](int times) { return fmt::format("{} elements", with_commas(int64_t{1 << 25} * times)); };
-    static const auto rows_of_128 = [](int times) { return fmt::format("{} rows of 128", with_commas(int64_t{1 << 18} * times)); };
+    static const auto rows_of_128 = [](int times) {
+        return fmt::format("{} rows of 128", with_commas(int64_t{1 << 18} * times));
+    };
     static const std::vector<SampleCase> rows{
         {"vector_add", "v100", [](int times) { return by_element("bench.ptx", "vector_add_f32", 2, (1 << 25) * times); }, 16,
          elements},
-        {"sqrt", "a100", [](int times) { return by_element("unary.ptx", "sqrt_value_f32", 1, (1 << 25) * times); }, 16, elements},
-        {"swiglu", "rtx4090", [](int times) { return by_element("glu.ptx", "swiglu_f32", 2, (1 << 25) * times); }, 16, elements},
+        {"sqrt", "a100", [](int times) { return by_element("unary.ptx", "sqrt_value_f32", 1, (1 << 25) * times); }, 16,
+         elements},
+        {"swiglu", "rtx4090", [](int times) { return by_element("glu.ptx", "swiglu_f32", 2, (1 << 25) * times); }, 16,
+         elements},
         {"softmax", "v100", [](int times) { return by_row("softmax.ptx", "softmax_f32", 1, (1 << 18) * times, 128); }, 8,
          rows_of_128},
         {"softmax_backward", "h100",
@@ -94,14 +98,18 @@ const std::vector<SampleCase>& cases() {
         {"layer_norm", "v100", [](int times) { return layer_norm((1 << 17) * times, 256); }, 8,
          [](int times) { return fmt::format("{} rows of 256", with_commas(int64_t{1 << 17} * times)); }},
         {"gather", "v100", [](int times) { return gather((1 << 22) * times); }, 8,
-         [](int times) { return fmt::format("{} threads, 8 loads 33 floats apart each", with_commas(int64_t{1 << 22} * times)); }},
+         [](int times) {
+             return fmt::format("{} threads, 8 loads 33 floats apart each", with_commas(int64_t{1 << 22} * times));
+         }},
         {"divergent", "v100", [](int times) { return divergent((1 << 22) * times); }, 16,
          [](int times) { return fmt::format("{} threads, 0 to 63 rounds each", with_commas(int64_t{1 << 22} * times)); }},
         {"matmul", "v100", [](int times) { return bench_matmul("matmul_nn_f32", 1024 * times); }, 2,
          [](int times) { return fmt::format("{}^3, tiles of 16", 1024 * times); }},
         {"sgemm_autotuned", "a6000",
-         [](int times) { return sgemm("7_autotuned.ptx", "sgemm_autotuned", 2048 * times, 128, 128, {256, 1, 1}); }, 2,
-         [](int times) { return fmt::format("{}^3", 2048 * times); }},
+         [](int times) {
+             return sgemm("7_autotuned.ptx", "sgemm_autotuned", 2048 * times, 128, 128, {256, 1, 1});
+         },
+         2, [](int times) { return fmt::format("{}^3", 2048 * times); }},
     };
     return rows;
 }

@@ -17,10 +17,10 @@
 namespace lockstep::model {
 
 struct SampleOptions {
-    // The timed blocks alone run, on the memory itself, which then holds what they wrote: see Sampling::blocks_only. A fault is
-    // told as the part that ran had it.
+    // The timed blocks alone run, on the memory itself, which then holds what they wrote: see Sampling::blocks_only. A fault
+    // is told as the part that ran had it.
     bool time_only = false;
-    uint32_t threads = 1;    // for the functional run of all blocks
+    uint32_t threads = 1;  // for the functional run of all blocks
     // Warp instructions of four waves from which on rounds of their loop are left out too; never, unless that is asked for:
     // it is less sure than leaving out blocks, as blocks that share an SM go on at paces that change.
     uint64_t rounds_from = UINT64_MAX;
