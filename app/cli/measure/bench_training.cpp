@@ -10,6 +10,8 @@
 #include <chrono>
 #include <deque>
 
+#include "core/device/kernels/matmul.h"
+#include "core/device/kernels/thread_pool.h"
 #include "core/nn/models/models.h"
 
 namespace lockstep::cli {
@@ -18,22 +20,41 @@ namespace {
 constexpr int bench_runs = 3;
 constexpr double bench_seconds = 1;
 
+// `gflop`: of a step's products, forwards and backwards, two for a multiply-add (tests/reference/torch_bench.py has the
+// same).
 struct TrainingRow {
     const char* model;
     std::vector<nn::Mode> modes;
+    double gflop;
 };
 using enum nn::Mode;
 const TrainingRow training_rows[] = {
-    {"mlp", {direct, graph}},
-    {"mlp512", {direct, eager, graph, fused}},
-    {"lenet5", {direct, eager, graph, fused}},
-    {"gpt", {direct, eager, graph, fused}},
-    {"llama", {direct, eager, graph, fused}},
+    {"mlp", {direct, graph}, 0.026},
+    {"mlp512", {direct, eager, graph, fused}, 0.205},
+    {"lenet5", {direct, eager, graph, fused}, 0.099},
+    {"gpt", {direct, eager, graph, fused}, 5.7},
+    {"llama", {direct, eager, graph, fused}, 5.7},
 };
 
 std::string name_of_row(const std::string& model, nn::Mode mode, int threads) {
     return mode == direct ? fmt::format("train/{}/{}", model, threads)
                           : fmt::format("train/{}/{}/{}", model, nn::name_of(mode), threads);
+}
+
+// What the processor's multiply-adds reach at most, in GFLOP/s: the best of a few products of 1024 x 1024 x 1024.
+double product_rate(int threads) {
+    constexpr int n = 1024;
+    const std::vector<float> a(size_t{n} * n, 0.5f), b(size_t{n} * n, 0.25f);
+    std::vector<float> c(size_t{n} * n);
+    device::ThreadPool pool(threads);
+    double best = 0;
+    for (int run = 0; run < 12; ++run) {
+        const auto begin = std::chrono::steady_clock::now();
+        device::matmul(false, false, n, n, n, a.data(), b.data(), c.data(), pool);
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+        best = std::max(best, 2e-9 * n * n * n / passed.count());
+    }
+    return best;
 }
 
 struct Measured {
@@ -87,11 +108,16 @@ void training_bench(std::string_view wanted, const std::function<void(BenchRow)>
                     measured.trainer.step(measured.record);  // the third is the first that is replayed
             for (int run = 0; run < bench_runs; ++run)
                 for (Measured& one : all) one.run();
+            if (all.empty()) continue;
             const nn::ModelRow& model = nn::model_named(row.model);
+            const double most = product_rate(threads);
             for (const Measured& one : all)
                 add({one.name, one.highest, "steps/s",
-                     fmt::format("batch {}, {}, data included, best of {} runs from {:.1f} up", model.batch, model.optimizer,
-                                 bench_runs, one.lowest)});
+                     fmt::format(
+                         "batch {}, {}, data included, best of {} runs from {:.1f} up; {:.0f} GFLOP/s, {:.0f} % of what a "
+                         "product of 1024^3 reaches ({:.0f})",
+                         model.batch, model.optimizer, bench_runs, one.lowest, one.highest * row.gflop,
+                         100 * one.highest * row.gflop / most, most)});
         }
 }
 
