@@ -67,6 +67,24 @@ TEST_CASE("parts are packed lowest first, and unpacked again") {
     }
 }
 
+TEST_CASE("bytes are unpacked also into the register that held them together, and packed into one of their own") {
+    const auto program = program_of({"mov.b16 {%h9, %h8}, %h9", "mov.b16 %h8, {%h9, %h8}"});
+    REQUIRE(program);
+    for (const Simd simd : {Simd::portable, Simd::avx2, Simd::avx512}) {
+        const auto copy = opcodes(simd);
+        if (copy.empty()) continue;
+        Machine machine(*program.value());
+        Rng rng(7);
+        std::array<uint16_t, 32> given{}, again{};
+        for (uint16_t& value : given) value = static_cast<uint16_t>(rng.next());
+        std::memcpy(machine.at("%h9"), given.data(), sizeof given);
+        for (const DecodedInstruction& i : {program.value()->instructions[0], program.value()->instructions[1]})
+            machine.run(i, copy[place_of(i).row].forms[place_of(i).form]);
+        std::memcpy(again.data(), machine.at("%h8"), sizeof again);
+        CHECK(again == given);
+    }
+}
+
 TEST_CASE("every special register of the ISA can be read") {
     std::vector<std::string> statements;
     const auto words = [&](std::initializer_list<const char*> names, const char* move) {

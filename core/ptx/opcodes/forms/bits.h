@@ -38,9 +38,12 @@ constexpr Form xor_negated[] = {{".pred", negated([](u32 a, u32 b) { return a ^ 
 inline void logic_and_any(std::byte* const* d, const std::byte* const* s) {
     const u32* how = reinterpret_cast<const u32*>(s[4]);
     u32* out = reinterpret_cast<u32*>(d[0]);
+    const std::byte *const a = s[0], *const b = s[1], *const c = s[2];
+    const u32 table = how[logic_lane::table];
     u32 any = 0;
+    LOCKSTEP_LANES_INDEPENDENT
     for (int i = 0; i < 32; ++i) {
-        const u32 result = logic3(lane<u32>(s[0], i), lane<u32>(s[1], i), lane<u32>(s[2], i), how[logic_lane::table]);
+        const u32 result = logic3(lane<u32>(a, i), lane<u32>(b, i), lane<u32>(c, i), table);
         any |= static_cast<u32>(result != 0) << i;
         out[i] = result;
     }

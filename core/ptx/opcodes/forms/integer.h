@@ -140,10 +140,14 @@ constexpr Form sad_integer[] = {
 template <class T, bool subtract, bool carry_in>
 void add_with_carry(std::byte* const* d, const std::byte* const* s) {
     T* out = reinterpret_cast<T*>(d[0]);
+    const std::byte *const left = s[0], *const right =
+                                            s[1];  // once: a lane that is stored could be the list's, for all GCC knows
+    const u32 flags = carry_in ? *reinterpret_cast<const u32*>(s[2]) : 0;
     u32 carries = 0;
+    LOCKSTEP_LANES_INDEPENDENT
     for (int i = 0; i < 32; ++i) {
-        const T a = lane<T>(s[0], i), b = lane<T>(s[1], i);
-        const T flag = carry_in ? static_cast<T>(lane<Bit>(s[2], i).value) : T{0};
+        const T a = lane<T>(left, i), b = lane<T>(right, i);
+        const T flag = static_cast<T>(flags >> i & 1u);
         const T in = subtract && carry_in ? T{1} - flag : flag;
         const T sum = subtract ? a - b : a + b, result = subtract ? sum - in : sum + in;
         carries |= static_cast<u32>(subtract ? !((a < b) | (sum < in)) : (sum < a) | (result < sum)) << i;
@@ -154,15 +158,18 @@ void add_with_carry(std::byte* const* d, const std::byte* const* s) {
 template <class T, bool is_signed, bool high, bool carry_in>
 void mad_with_carry(std::byte* const* d, const std::byte* const* s) {
     T* out = reinterpret_cast<T*>(d[0]);
+    const std::byte *const left = s[0], *const right = s[1], *const added = s[2];
+    const u32 flags = carry_in ? *reinterpret_cast<const u32*>(s[3]) : 0;
     u32 carries = 0;
+    LOCKSTEP_LANES_INDEPENDENT
     for (int i = 0; i < 32; ++i) {
-        const T a = lane<T>(s[0], i), b = lane<T>(s[1], i), c = lane<T>(s[2], i);
+        const T a = lane<T>(left, i), b = lane<T>(right, i), c = lane<T>(added, i);
         const T top = static_cast<T>(mul_high(a, b));
         // of signed numbers: less b where a is negative, less a where b is
         const T correction =
             is_signed ? static_cast<T>((a >> (sizeof(T) * 8 - 1) ? b : T{0}) + (b >> (sizeof(T) * 8 - 1) ? a : T{0})) : T{0};
         const T part = high ? top - correction : a * b;
-        const T in = carry_in ? static_cast<T>(lane<Bit>(s[3], i).value) : T{0};
+        const T in = static_cast<T>(flags >> i & 1u);
         const T sum = part + c, result = sum + in;
         carries |= static_cast<u32>((sum < c) | (result < sum)) << i;
         out[i] = result;

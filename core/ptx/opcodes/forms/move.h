@@ -20,24 +20,30 @@ constexpr Form mov_forms[] = {ONE("(.b32|.u32|.s32|.f32|.f16x2|.bf16x2)", u32, a
 template <class Whole, class Part, int parts>
 void pack(std::byte* const* d, const std::byte* const* s) {
     constexpr int width = sizeof(Whole) * 8 / parts;
+    const std::byte* from[parts];  // once: a lane that is stored could be the list's, for all GCC knows
+    for (int k = 0; k < parts; ++k) from[k] = s[k];
+    Whole* const out = reinterpret_cast<Whole*>(d[0]);
+    LOCKSTEP_LANES_INDEPENDENT
     for (int i = 0; i < 32; ++i) {
         Whole whole = 0;
         for (int k = 0; k < parts; ++k) {
-            const Part part = static_cast<Part>(lane<Part>(s[k], i) & static_cast<Part>(~0ull >> (64 - width)));
+            const Part part = static_cast<Part>(lane<Part>(from[k], i) & static_cast<Part>(~0ull >> (64 - width)));
             whole = static_cast<Whole>(whole | static_cast<Whole>(Whole{part} << k * width));
         }
-        reinterpret_cast<Whole*>(d[0])[i] = whole;
+        out[i] = whole;
     }
 }
 template <class Whole, class Part, int parts>
 void unpack(std::byte* const* d, const std::byte* const* s) {
     constexpr int width = sizeof(Whole) * 8 / parts;
-    for (int i = 0; i < 32; ++i) {
-        const Whole whole = lane<Whole>(s[0], i);
-        for (int k = 0; k < parts; ++k)
-            if (d[k])
-                reinterpret_cast<Part*>(d[k])[i] =
-                    static_cast<Part>((whole >> k * width) & static_cast<Part>(~0ull >> (64 - width)));
+    Whole whole[32];  // a part may be in its place: bytes are
+    __builtin_memcpy(whole, s[0], sizeof whole);
+    for (int k = 0; k < parts; ++k) {
+        if (!d[k]) continue;
+        Part* const out = reinterpret_cast<Part*>(d[k]);
+        LOCKSTEP_LANES_INDEPENDENT
+        for (int i = 0; i < 32; ++i)
+            out[i] = static_cast<Part>((whole[i] >> k * width) & static_cast<Part>(~0ull >> (64 - width)));
     }
 }
 template <int parts>  // of 128 / parts bits
