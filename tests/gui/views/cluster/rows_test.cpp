@@ -96,6 +96,23 @@ TEST_CASE("of the bars below the rows those that are asked for come first") {
     CHECK(tells(view_named("rows")->make()->describe(desk.session, desk.shell.focus), "  Memory of rank 0: two "));
 }
 
+TEST_CASE("a headline tells how far rows are apart, and what is the same in every row is told once") {
+    const auto told = [](const char* kind, const char* rows) {
+        RowsDesk desk(kind, rows, "rows", false);
+        return desk.shell.describe("rows");
+    };
+    const std::string networks =
+        told("collective", "ring name=thin ranks=8 bytes=64000000 link=10gbe; ring name=wide link=nvlink4");
+    CHECK(tells(networks, "  thin takes 348 times as long as wide: 89.66 ms against 257.3 µs\n"));
+    CHECK(tells(networks, "The same in every row: rounds 14 · sent a rank 112 MB · "));
+    CHECK(!tells(told("collective", "ring ranks=8 bytes=64000000 link=10gbe; tree"), "rounds 14 ·"));
+    CHECK(tells(told("plan", "llama3-8b dp=4 tp=16 sequence=8192 batch=64 link=10gbe"), " % of the memory of the fullest "));
+    CHECK(tells(told("plan",
+                     "llama3-8b name=whole dp=8 tp=8 zero=1 sequence_parallel=1 sequence=131072 batch=8; llama3-8b "
+                     "name=cut dp=1 cp=8 context=balanced_ring"),
+                "  whole does not fit by 4.518 GB; cut fits\n"));
+}
+
 TEST_CASE("the energy of a whole run is drawn by what the GPUs do meanwhile, and adds up to its figure") {
     const std::string plan = "llama3-8b name=8b dp=64 zero=3 link=ib-ndr sequence=8192 batch=64";
     {
