@@ -81,8 +81,10 @@ std::string take_equal_columns(FigureTable& table) {
     std::string said;
     for (const size_t c : equal) {
         const scene::FigureColumn& column = table.columns[c];
-        said += fmt::format("{}{} {}{}", said.empty() ? "" : " · ", column.title, read(0, c),
-                            column.unit.empty() || column.unit == "B" ? "" : " " + column.unit);
+        const std::string figure = read(0, c);
+        const std::string unit = column.unit == "messages" && figure == "1" ? "message" : column.unit;
+        said += fmt::format("{}{} {}{}", said.empty() ? "" : " · ", column.title, figure,
+                            unit.empty() || unit == "B" ? "" : " " + unit);
     }
     for (auto c = equal.rbegin(); c != equal.rend(); ++c) {
         const auto at = static_cast<std::ptrdiff_t>(*c);

@@ -412,6 +412,8 @@ class FigureRowsView final : public View {
 
     // Whether the step is about what the stack is made of: memory, time, energy, or what is sent.
     static bool is_about(const scene::FigureStack& stack, const LessonState& state) {
+        static constexpr std::string_view of_memory[] = {"weights", "gradients", "optimizer", "activations", "memory"};
+        const bool sketch = sketch_on_show(state) >= 0;  // what it asks for is never anything but these
         for (const scene::FigureName& name : names_asked(state)) {
             static constexpr std::string_view of_time[] = {"step_us", "tflops", "mfu"};
             const bool time = name.base.starts_with("share.") ||
@@ -420,7 +422,10 @@ class FigureRowsView final : public View {
             const bool energy = name.base == "run_mwh" || name.base == "megawatts";
             const bool is_sent = stack.parts.front().starts_with("sent: "), is_time = stack.unit == "us",
                        is_energy = stack.unit == "MWh";
-            if (energy ? is_energy : time ? is_time : sent ? is_sent : !is_sent && !is_time && !is_energy) return true;
+            const bool memory =
+                sketch || std::find(std::begin(of_memory), std::end(of_memory), name.base) != std::end(of_memory);
+            if (energy ? is_energy : time ? is_time : sent ? is_sent : memory && !is_sent && !is_time && !is_energy)
+                return true;
         }
         return false;
     }
