@@ -395,6 +395,23 @@ TEST_CASE("a launch is told as processes first, then by local ranks, then by the
     CHECK(said_by(desk, "processes").find("2 of 8 hops cross the network: 3 → 4, 7 → 0") != std::string::npos);
 }
 
+TEST_CASE("keys that lie on two GPUs open as two tiles, and what an axis sends is told of both ways") {
+    Desk desk({.lesson = "C07", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.size(1280, 720, 1);
+    desk.settle();
+    desk.frames(2);
+    CHECK(said_by(desk, "scores").find("2 sums of 4 keys each add up to that of all 8") != std::string::npos);
+    CHECK(said_by(desk, "scores").find("a tile of query 4: ") != std::string::npos);
+    go_to(desk, 2);
+    desk.frames(2);
+    CHECK(desk.shows("green: value, blue: gradient · halves.tape"));
+    go_to(desk, 6);
+    CHECK(said_by(desk, "groups").find("as Ulysses") == std::string::npos);
+    answer(desk, 6);
+    CHECK(said_by(desk, "groups").find("For context a GPU sends 21.5 GB as ring, 16.1 GB as Ulysses") != std::string::npos);
+}
+
 TEST_CASE("runs that lie on each other are all seen, and a restart from a checkpoint has its mark") {
     Desk desk({.lesson = "C03", .lesson_step = 6});
     desk.session.workspace = Workspace::learn;

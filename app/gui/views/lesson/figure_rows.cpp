@@ -111,13 +111,7 @@ class FigureRowsView final : public View {
         const size_t base = std::min(base_, table.rows.size() - 1);
         const std::string sentence = hidden ? "The figures stay hidden until you lock an answer."
                                             : said_below(table, base, session.lesson, area.h >= least_with_headline);
-        const bool bars_alone = area.h < 372 && has_room_to_itself(session, area.h - 72) && !table.stacks.empty();
-        const Rect body = ui.panel(area, {.title = table.title,
-                                          .right = table.rows.size() > 1 && !bars_alone
-                                                       ? "bars: share of the column's largest; x: times the base row"
-                                                       : "",
-                                          .badge = provenance_of(table),
-                                          .caption = sentence});
+        const Rect body = ui.panel(area, {.title = table.title, .badge = provenance_of(table), .caption = sentence});
         ui.push_scope("figure rows");
         if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, table, body, hidden))
             return ui.pop_scope();
@@ -252,6 +246,9 @@ class FigureRowsView final : public View {
             ui.text(right, area.y + 30, table.columns[c].unit == "B" ? "bytes" : table.columns[c].unit,
                     {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 6});
         }
+        const bool bars = !hidden && height >= 34, times = !hidden && height >= 50;
+        if (bars) ui.text(area.x, area.y + 14, "bar: of the largest", {.size = 12, .color = theme.quiet, .width = name});
+        if (times) ui.text(area.x, area.y + 30, "x: times the base", {.size = 12, .color = theme.quiet, .width = name});
         float y = area.y + 40;
         for (size_t r = 0; r < table.rows.size(); ++r, y += height) {
             if (y > seen.bottom()) continue;
@@ -282,14 +279,14 @@ class FigureRowsView final : public View {
                 double most = 0;
                 for (const FigureRow& other : table.rows)
                     if (std::fabs(other.values[c]) > most) most = std::fabs(other.values[c]);
-                if (height >= 34 && most > 0 && !std::isnan(row.values[c])) {
+                if (bars && most > 0 && !std::isnan(row.values[c])) {
                     const Rect track{right - width, line.y + 22, width, 6};
                     ui.rect(track, theme.grid);
                     ui.rect({track.x, track.y, std::max(1.0f, track.w * static_cast<float>(std::fabs(row.values[c]) / most)),
                              track.h},
                             sequential(0.6f, theme));
                 }
-                if (height >= 50 && r != base)
+                if (times && r != base)
                     ui.text(right, line.y + 44, times_of(row.values[c], table.rows[base].values[c]),
                             {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true, .width = pitch - 6});
             }

@@ -1,5 +1,5 @@
 // Kernels of one stream run one after the other, so that what they leave of the step is time without a kernel.
-#include "app/gui/views/training/step_times.h"
+#include "app/gui/views/training/steps/step_times.h"
 
 #include <fmt/format.h>
 
