@@ -270,6 +270,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "mesh", with_rows("mesh"), action, "mesh", always},
         {learn, "owners", lesson({slot("owners", 630, 560, 420), slot("rows", 210, 560, 200)}), action, "owners", always},
         {learn, "network", with_rows("network"), action, "network", always},
+        {learn, "breakdowns", lesson({slot("breakdowns", 880, 560, 330)}), action, "breakdowns", always},
         {learn, "memory_wall", lesson({slot("memory_wall", 580, 560, 330)}), action, "memory_wall", always},
         {learn, "cluster",
          lesson({slot("pipeline", 520, 560, 330),

@@ -330,7 +330,7 @@ TEST_CASE("no step of part A writes text on text or cuts it, at any size, open o
 }
 
 TEST_CASE("each card of a plan has its unit beside its number, whole, in a small window") {
-    Desk desk({.lesson = "C12", .lesson_step = 9});
+    Desk desk({.lesson = "C12", .lesson_step = 10});
     desk.session.workspace = Workspace::learn;
     desk.size(1280, 720, 1);
     desk.settle();
