@@ -178,8 +178,11 @@ class FigureRowsView final : public View {
     }
     // Of a question about what a stack is made of, how far the rows are apart in that; else in any figure.
     static std::string caption_of(const FigureTable& table, size_t base, const LessonState& state) {
-        if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty() || !is_about(table.stacks.front(), state))
-            return figures_caption(table, base);
+        if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty()) return figures_caption(table, base);
+        if (!is_about(table.stacks.front(), state)) {
+            const std::string says = figures_headline(table);
+            return says.empty() ? figures_caption(table, base) : says + ".";
+        }
         const scene::FigureStack& stack = table.stacks.front();
         const double from = stack.total(base);
         size_t far = base;
