@@ -166,7 +166,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "streams",
          lesson({row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}), slot("streams", 516, 640, 376)}),
          cycle, "streams"},
-        {learn, "generations", lesson({slot("generations", 420, 760, 304), with_source(460, slot("blocks", 576, 400, 290))}),
+        {learn, "generations", lesson({slot("generations", 560, 760, 420), with_source(320, slot("blocks", 576, 400, 290))}),
          cycle, "generations"},
         {learn, "measured", lesson({slot("measured", 880, 560, 330)}), cycle, "measured"},
         {learn, "measured_ladder", lesson({slot("measured_ladder", 880, 560, 330)}), cycle, "measured_ladder"},
@@ -175,9 +175,7 @@ std::vector<SceneRow> rows_of_learn() {
          lesson({row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}), slot("graph", 328, 760, 300),
                  slot("kernels", 180, 640, 180)}),
          kernel, "curves"},
-        {learn, "kernels",  // launch by launch
-         lesson({slot("kernels", 340, 640, 220), row(400, {slot("curves", 560, 400, 280), slot("batch", 576, 380, 250)})}),
-         cycle, "kernels"},
+        {learn, "kernels", lesson({slot("kernels", 880, 640, 330)}), cycle, "kernels"},  // launch by launch
         {learn, "graph",
          lesson({slot("graph", 440, 760, 300), row(300, {slot("code", 560, 400, 200), slot("batch", 576, 380, 300)}),
                  slot("kernels", 180, 640, 180)}),
@@ -272,6 +270,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "mesh", with_rows("mesh"), action, "mesh", always},
         {learn, "owners", lesson({slot("owners", 630, 560, 420), slot("rows", 210, 560, 200)}), action, "owners", always},
         {learn, "network", with_rows("network"), action, "network", always},
+        {learn, "breakdowns", lesson({slot("breakdowns", 880, 560, 330)}), action, "breakdowns", always},
         {learn, "memory_wall", lesson({slot("memory_wall", 580, 560, 330)}), action, "memory_wall", always},
         {learn, "cluster",
          lesson({slot("pipeline", 520, 560, 330),

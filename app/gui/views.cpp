@@ -86,6 +86,7 @@ namespace lockstep::gui {
     VIEW(make_owners_view, "owners", "Products, cut by owner", cluster, 270, 24)                          \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \
     VIEW(make_memory_wall_view, "memory_wall", "Memory wall", cluster, 200)                               \
+    VIEW(make_breakdowns_view, "breakdowns", "What breaks", cluster, 260)                                 \
     VIEW(make_kit_view, "kit", "Your GPU", build, 420)                                                    \
     VIEW(make_die_view, "die", "The die, to scale", build, 360)                                           \
     VIEW(make_designs_view, "designs", "Two designs", build, 230)                                         \

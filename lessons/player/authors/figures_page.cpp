@@ -75,6 +75,7 @@ constexpr LessonView views[] = {
     {"batch_sizes", "runs of several batch sizes: steps against examples to the target"},
     {"layer_rates", "how long each layer's weights and gradient are, with the accuracies by seed"},
     {"valleys", "losses of one weight as curves, and what shifted data cost at their bottom"},
+    {"breakdowns", "what stopped a published training run, and how often a machine of so many GPUs stops"},
     {"memory_wall", "how arithmetic, memory and links have grown"},
     {"cluster", "pipeline, collective and memory together"},
 };

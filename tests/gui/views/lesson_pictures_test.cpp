@@ -330,7 +330,7 @@ TEST_CASE("no step of part A writes text on text or cuts it, at any size, open o
 }
 
 TEST_CASE("each card of a plan has its unit beside its number, whole, in a small window") {
-    Desk desk({.lesson = "C12", .lesson_step = 9});
+    Desk desk({.lesson = "C12", .lesson_step = 10});
     desk.session.workspace = Workspace::learn;
     desk.size(1280, 720, 1);
     desk.settle();
@@ -354,6 +354,64 @@ TEST_CASE("a GPU's figure that a later step asks about is in no table before it"
     CHECK(told().find("FP64 hidden;") == std::string::npos);
 }
 
+TEST_CASE("a step of training says where its time goes, and beside another GPU's how much longer it takes") {
+    Desk desk({.lesson = "A15", .lesson_step = 6});
+    desk.session.workspace = Workspace::learn;
+    desk.size(1280, 720, 1);
+    desk.settle();
+    desk.frames(2);
+    CHECK(desk.shows("Where the time goes"));
+    CHECK(desk.shows("The longest kernels"));
+    CHECK(desk.shell.describe("kernels").find("  18 kernels in 92.8 µs; for 41.9 µs none runs\n") != std::string::npos);
+    go_to(desk, 8);
+    const std::string beside = desk.shell.describe("kernels");
+    INFO(beside);
+    CHECK(beside.find("  P100: 106.5 µs against 92.8 µs on A100, 1.15 times as long\n") != std::string::npos);
+    CHECK(beside.find("where the time goes on A100: matrix products 37.7 µs, other kernels ") != std::string::npos);
+}
+
+TEST_CASE("generations say what the kernel gained where peak and bandwidth grew apart, not before it is asked") {
+    Desk desk({.lesson = "A15", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.size(1280, 720, 1);
+    desk.settle();
+    CHECK(said_by(desk, "generations").find("From A100 to H100 FP32 grew 3.43 times, the memory's rate 2.15") !=
+          std::string::npos);
+    answer(desk, 1);
+    CHECK(said_by(desk, "generations").find("From A100 to H100 1.54 times as fast: FP32 grew 3.43 times") !=
+          std::string::npos);
+}
+
+TEST_CASE("a launch is told as processes first, then by local ranks, then by the hops that cross the network") {
+    Desk desk({.lesson = "C03", .lesson_step = 0});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(said_by(desk, "processes").find("One program, 8 processes: ranks 0 to 7") != std::string::npos);
+    CHECK(said_by(desk, "processes").find("LOCAL_RANK=2 WORLD_SIZE=8: server 2") == std::string::npos);
+    go_to(desk, 1);
+    answer(desk, 1);
+    CHECK(said_by(desk, "processes").find("Local ranks begin at 0 again on every server") != std::string::npos);
+    go_to(desk, 2);
+    CHECK(said_by(desk, "processes").find("2 of 8 hops cross the network: 3 → 4, 7 → 0") != std::string::npos);
+}
+
+TEST_CASE("keys that lie on two GPUs open as two tiles, and what an axis sends is told of both ways") {
+    Desk desk({.lesson = "C07", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.size(1280, 720, 1);
+    desk.settle();
+    desk.frames(2);
+    CHECK(said_by(desk, "scores").find("2 sums of 4 keys each add up to that of all 8") != std::string::npos);
+    CHECK(said_by(desk, "scores").find("a tile of query 4: ") != std::string::npos);
+    go_to(desk, 2);
+    desk.frames(2);
+    CHECK(desk.shows("green: value, blue: gradient · halves.tape"));
+    go_to(desk, 6);
+    CHECK(said_by(desk, "groups").find("as Ulysses") == std::string::npos);
+    answer(desk, 6);
+    CHECK(said_by(desk, "groups").find("For context a GPU sends 21.5 GB as ring, 16.1 GB as Ulysses") != std::string::npos);
+}
+
 TEST_CASE("runs that lie on each other are all seen, and a restart from a checkpoint has its mark") {
     Desk desk({.lesson = "C03", .lesson_step = 6});
     desk.session.workspace = Workspace::learn;
@@ -363,6 +421,8 @@ TEST_CASE("runs that lie on each other are all seen, and a restart from a checkp
     CHECK(desk.shows("step 20: four then two goes on from its checkpoint"));
     CHECK(said_by(desk, "curves").find("four then two: 40 steps") != std::string::npos);
     CHECK(said_by(desk, "curves").find(", from step 20 on from its checkpoint") != std::string::npos);
+    CHECK(said_by(desk, "curves").find("All 3 runs draw one line: at every step their losses are within ") !=
+          std::string::npos);
 }
 
 }  // namespace gui_lesson_pictures_test

@@ -44,7 +44,7 @@ TEST_CASE("a lesson's mesh stands as servers and processes that can be picked; t
         CHECK(places.processes[size_t(rank)].local == figures.at(fmt::format("coordinate@axis:slot@rank:{}", rank)));
         CHECK(places.processes[size_t(rank)].server == figures.at(fmt::format("coordinate@axis:host@rank:{}", rank)));
     }
-    CHECK(desk.shows("Local ranks begin at 0 again on every server"));
+    CHECK(desk.shows("2 of 8 hops cross the network: 3 → 4, 7 → 0"));
     CHECK(desk.shows("$ mpirun -np 8 -H server1:4,server2:4 train"));
     CHECK(desk.shows("What rank 6 is told"));
     CHECK(desk.shows("takes GPU 2 of server 2"));

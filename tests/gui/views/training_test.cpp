@@ -5,7 +5,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/training/exhibit_data.h"
-#include "app/gui/views/training/step_ranks.h"
+#include "app/gui/views/training/steps/step_ranks.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/views/training/training_data.h"
 #include "core/nn/models/models.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/views/training/step_ranks.h"
+#include "app/gui/views/training/steps/step_ranks.h"
 #include "core/scene/cluster/cluster.h"
 
 namespace lockstep::scene {

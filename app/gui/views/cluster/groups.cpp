@@ -32,6 +32,31 @@ std::string spaced(std::string name) {
     return name;
 }
 
+// The axis whose bytes the step on show asks about: "cp" of bytes@axis:cp@row:ring; empty: it asks nothing of that kind.
+std::string asked_axis(const LessonState& state) {
+    const auto step = static_cast<size_t>(std::max(0, state.step));
+    if (!state.lesson || step >= state.lesson->steps.size()) return {};
+    for (const lessons::Predict& predict : state.lesson->steps[step].predicts)
+        for (const scene::FigureName& name : predict.of.names())
+            for (const scene::FigureName::Place& place : name.places)
+                if (name.base == "bytes" && place.kind == "axis") return place.value;
+    return {};
+}
+
+// Of a question about one axis, what each row sends along it: "For context a GPU sends 21.5 GB as ring, 16.1 GB as Ulysses".
+std::string groups_headline(const LessonState& state, const std::vector<const scene::ParallelRow*>& rows,
+                            const GpuTalk& talk) {
+    const std::string asked = asked_axis(state);
+    std::string text;
+    for (const scene::ParallelRow* row : rows)
+        for (const AxisTalk& axis : gpu_talk(*row->plan, middle_gpu(*row->plan)).axes)
+            if (axis.axis == asked)
+                text += fmt::format("{} {} as {}",
+                                    text.empty() ? fmt::format("For {} a GPU sends", axis.title) : std::string(","),
+                                    bytes_si(axis.bytes), spaced(row->name));
+    return text.empty() ? talk_headline(talk) : text;
+}
+
 class GroupsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -56,10 +81,12 @@ class GroupsView final : public View {
         float y = body.y;
         const bool low = body.h < low_body;
         if (!hidden && low) {
-            ui.text(body.x, y + 16, talk_headline(talk), {.size = 18, .weight = 700, .width = body.w});
+            ui.text(body.x, y + 16, groups_headline(session.lesson, rows, talk),
+                    {.size = 18, .weight = 700, .width = body.w});
             y += 28;
         } else if (!hidden) {
-            ui.text(body.x, y + 22, talk_headline(talk), {.size = 24, .weight = 700, .width = body.w});
+            ui.text(body.x, y + 22, groups_headline(session.lesson, rows, talk),
+                    {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, talk_difference(talk), {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
         }
@@ -91,7 +118,8 @@ class GroupsView final : public View {
             text += fmt::format("  {} ({}): {}, {}\n", axis.title, axis.axis, talk_with(talk, axis), talk_way(axis));
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(groups_hidden) + "\n";
         for (const AxisTalk& axis : talk.axes) text += "  " + talk_words(talk, axis) + "\n";
-        return text + "  " + talk_headline(talk) + ". " + talk_difference(talk) + "\n  " + talk_caption(talk) + "\n";
+        return text + "  " + groups_headline(session.lesson, rows, talk) + ". " + talk_difference(talk) + "\n  " +
+               talk_caption(talk) + "\n";
     }
 
   private:

@@ -313,7 +313,8 @@ class CollectiveView final : public View {
                      const std::vector<ChunkState>& state, const Rect& area, float pitch) {
         const Theme& theme = *ui.theme;
         const float left = 50, top = area.y + 18, column = (area.w - left) / static_cast<float>(std::max(1, shown.chunks())),
-                    width = column > 12 ? std::min(column - 6, 96.0f) : column,
+                    width = column > 12 ? std::min(column - 6, shown.chunks() == 1 && !board_.summed() ? 200.0f : 96.0f)
+                                        : column,
                     height = std::max(2.0f, pitch - (pitch > 12 ? 5.0f : 1.0f));
         draw_chunk_names(ui, shown, {area.x + left, area.y, width, 0}, column);
         const int every = std::max(1, static_cast<int>(std::ceil(14 / pitch)));
@@ -382,6 +383,17 @@ class CollectiveView final : public View {
         else if (cell.coming != 0)
             ui.hatch(inside, data::green, Hatch::diagonal);
         if (roomy) ui.frame(box, cell.full ? theme.ink : theme.line, cell.full ? 1.5f : 1.0f);
+        if (box.w < 110 || box.h < 15) return;
+        const std::string_view says = cell.full ? "there" : cell.coming != 0 ? "arriving" : "not yet";
+        const float middle = box.x + box.w / 2, words = ui.text_width(says, {.size = 12, .weight = 600}) + 10;
+        if (!cell.full) ui.rect({middle - words / 2, box.y + 2, words, box.h - 4}, theme.panel2);
+        ui.text(middle, box.y + box.h / 2 + 4.5f, says,
+                {.size = 12,
+                 .color = cell.full          ? text_on(data::green)
+                          : cell.coming != 0 ? theme.ink
+                                             : theme.quiet,
+                 .align = Align::center,
+                 .weight = 600});
     }
 
     static void draw_contribution(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, int source,

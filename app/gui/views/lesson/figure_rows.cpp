@@ -1,6 +1,7 @@
 // The rows of a lesson's scene as a table: schedules, collectives, plans, runs on many ranks, cheaper forms. A bar a figure,
 // as long as its share of the column's largest. One row is the base: the others say how many times its figure theirs is.
-// Where there is room, the rows' memory and time as stacked bars below.
+// Where there is room, the rows' memory and time come first, as stacked bars below a headline; figures that are the same in
+// every row stand in one line below the table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "app/gui/scenes.h"
 #include "app/gui/view.h"
+#include "app/gui/views/lesson/figure_findings.h"
 #include "app/gui/views/lesson/figure_stacks.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/figures/figure_table.h"
@@ -66,14 +68,15 @@ std::string figures_caption(const FigureTable& table, size_t base) {
             const double change = std::fabs(std::log(to / from));
             if (change <= most) continue;
             most = change;
+            const bool more = to > from;
             text = fmt::format(
-                "{} has {:.3g} times the {} of {}.", row.name, to / from,
+                "{} has {:.3g} times the {} of {}.", more ? row.name : table.rows[base].name, more ? to / from : from / to,
                 table.columns[c].title.starts_with("a ")        ? table.columns[c].unit + " " + table.columns[c].title
                 : table.columns[c].title == "stored"            ? std::string("bytes stored")
                 : table.columns[c].title.starts_with("moved, ") ? "bytes " + table.columns[c].title + ","
                 : table.columns[c].unit.starts_with("%")        ? table.columns[c].title + " (" + table.columns[c].unit + ")"
                                                                 : table.columns[c].title,
-                table.rows[base].name);
+                more ? table.rows[base].name : row.name);
         }
     return text.empty() ? "All rows have the same figures." : text;
 }
@@ -106,22 +109,22 @@ class FigureRowsView final : public View {
         }
         const FigureTable table = asked_first(*found, session.lesson);
         const size_t base = std::min(base_, table.rows.size() - 1);
-        const std::string sentence =
-            hidden ? "The figures stay hidden until you lock an answer." : caption_of(table, base, session.lesson);
-        const bool bars_alone = area.h < 372 && has_room_to_itself(session, area.h - 72) && !table.stacks.empty();
-        const Rect body = ui.panel(area, {.title = table.title,
-                                          .right = table.rows.size() > 1 && !bars_alone
-                                                       ? "bars: share of the column's largest; x: times the base row"
-                                                       : "",
-                                          .badge = provenance_of(table),
-                                          .caption = sentence});
+        const std::string sentence = hidden ? "The figures stay hidden until you lock an answer."
+                                            : said_below(table, base, session.lesson, area.h >= least_with_headline);
+        const Rect body = ui.panel(area, {.title = table.title, .badge = provenance_of(table), .caption = sentence});
         ui.push_scope("figure rows");
         if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, table, body, hidden))
             return ui.pop_scope();
+        Rect rest = body;
+        if (const std::string says = figures_headline(table); !hidden && area.h >= least_with_headline && !says.empty()) {
+            const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
+            ui.text(body.x, body.y + 18, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
+            rest = {body.x, body.y + 34, body.w, body.h - 34};
+        }
         if (table.rows.size() == 1)
-            draw_row(ui, table, body, hidden);
+            draw_row(ui, table, rest, hidden);
         else
-            draw_table(ui, table, base, body, hidden);
+            draw_table(ui, table, base, rest, hidden);
         ui.pop_scope();
     }
 
@@ -146,13 +149,17 @@ class FigureRowsView final : public View {
         }
         for (const scene::FigureStack& stack : table.stacks)
             text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
+        if (const std::string says = hidden ? std::string() : figures_headline(table); !says.empty())
+            text += "  " + says + "\n";
         return text + "  " +
                (hidden ? std::string("The figures stay hidden until you lock an answer.")
-                       : caption_of(table, std::min(base_, table.rows.size() - 1), session.lesson)) +
+                       : said_below(table, std::min(base_, table.rows.size() - 1), session.lesson, false)) +
                "\n";
     }
 
   private:
+    static constexpr float least_with_headline = 440;  // of the panel
+
     size_t base_ = 0;  // row
 
     // The stack that the step asks about comes first, at every size of the picture.
@@ -161,10 +168,21 @@ class FigureRowsView final : public View {
                               [&](const scene::FigureStack& stack) { return is_about(stack, state); });
         return table;
     }
+    // What is the same in every row, behind the finding where no headline tells it.
+    static std::string said_below(FigureTable table, size_t base, const LessonState& state, bool headline) {
+        const std::string finding = caption_of(table, base, state);
+        const bool told = headline && table.rows.size() > 1 && !figures_headline(table).empty();
+        const std::string equal = take_equal_columns(table);
+        if (equal.empty()) return finding;
+        return (told ? "" : finding + " ") + "The same in every row: " + equal + ".";
+    }
     // Of a question about what a stack is made of, how far the rows are apart in that; else in any figure.
     static std::string caption_of(const FigureTable& table, size_t base, const LessonState& state) {
-        if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty() || !is_about(table.stacks.front(), state))
-            return figures_caption(table, base);
+        if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty()) return figures_caption(table, base);
+        if (!is_about(table.stacks.front(), state)) {
+            const std::string says = figures_headline(table);
+            return says.empty() ? figures_caption(table, base) : says + ".";
+        }
         const scene::FigureStack& stack = table.stacks.front();
         const double from = stack.total(base);
         size_t far = base;
@@ -179,8 +197,10 @@ class FigureRowsView final : public View {
     }
 
     // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
-    void draw_table(Ui& ui, const FigureTable& table, size_t base, const Rect& body, bool hidden) {
+    void draw_table(Ui& ui, const FigureTable& whole, size_t base, Rect body, bool hidden) {
+        FigureTable table = whole;
         const float head = 40;
+        if (!hidden) take_equal_columns(table);
         // As wide as the longest name, up to a share of the whole that leaves its columns room.
         float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f);
         for (const FigureRow& row : table.rows)
@@ -199,6 +219,13 @@ class FigureRowsView final : public View {
         float height = std::clamp((body.h / all - head) / count, 22.0f, 58.0f);
         const size_t stacks = stacks_that_fit(table, body.h - all * head, all, height);
         const float content = all * (head + height * count);
+        if (stacks > 0) {
+            float most_high = 14;
+            for (size_t i = 0; i < stacks; ++i) most_high += figure_stack_most(table.stacks[i]) + 14;
+            const float above = std::min(body.h - content, most_high);
+            draw_stacks(ui, table, stacks, {body.x, body.y, body.w, above - 14}, name, hidden);
+            body = {body.x, body.y + above, body.w, body.h - above};
+        }
         const bool scrolls = content > body.h + 1;
         const float offset = scrolls ? ui.scroll("rows", body, content) : 0;
         const Rect inside{body.x, body.y - offset, body.w - (scrolls ? 10.0f : 0.0f), content};
@@ -208,7 +235,6 @@ class FigureRowsView final : public View {
             y = draw_band(ui, table, base, band * each, std::min(columns, (band + 1) * each), each,
                           {inside.x, y, inside.w, 0}, name, height, hidden, body);
         if (scrolls) ui.unclip();
-        if (stacks > 0) draw_stacks(ui, table, stacks, {body.x, y + 14, body.w, body.bottom() - y - 14}, name, hidden);
     }
 
     // Some columns with their heads, of all rows; returns where it ends.
@@ -223,6 +249,9 @@ class FigureRowsView final : public View {
             ui.text(right, area.y + 30, table.columns[c].unit == "B" ? "bytes" : table.columns[c].unit,
                     {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 6});
         }
+        const bool bars = !hidden && height >= 34, times = !hidden && height >= 50;
+        if (bars) ui.text(area.x, area.y + 14, "bar: of the largest", {.size = 12, .color = theme.quiet, .width = name});
+        if (times) ui.text(area.x, area.y + 30, "x: times the base", {.size = 12, .color = theme.quiet, .width = name});
         float y = area.y + 40;
         for (size_t r = 0; r < table.rows.size(); ++r, y += height) {
             if (y > seen.bottom()) continue;
@@ -253,14 +282,14 @@ class FigureRowsView final : public View {
                 double most = 0;
                 for (const FigureRow& other : table.rows)
                     if (std::fabs(other.values[c]) > most) most = std::fabs(other.values[c]);
-                if (height >= 34 && most > 0 && !std::isnan(row.values[c])) {
+                if (bars && most > 0 && !std::isnan(row.values[c])) {
                     const Rect track{right - width, line.y + 22, width, 6};
                     ui.rect(track, theme.grid);
                     ui.rect({track.x, track.y, std::max(1.0f, track.w * static_cast<float>(std::fabs(row.values[c]) / most)),
                              track.h},
                             sequential(0.6f, theme));
                 }
-                if (height >= 50 && r != base)
+                if (times && r != base)
                     ui.text(right, line.y + 44, times_of(row.values[c], table.rows[base].values[c]),
                             {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true, .width = pitch - 6});
             }
@@ -280,12 +309,13 @@ class FigureRowsView final : public View {
         for (; stacks > 0; --stacks) {
             below = 0;
             for (size_t i = 0; i < stacks; ++i) below += 14 + figure_stack_least(table.stacks[i]);
-            if (body.h - below >= 120) break;
+            if (body.h - below >= 154) break;
         }
         if (stacks == 0) return static_cast<void>(draw_cards(ui, table, body, hidden));
-        const float used = draw_cards(ui, table, {body.x, body.y, body.w, body.h - below}, hidden);
-        draw_stacks(ui, table, stacks, {body.x, body.y + used + 18, body.w, body.h - used - 18},
-                    std::clamp(body.w * 0.16f, 90.0f, 190.0f), hidden);
+        const float above = std::max(below, std::min(body.h - 200, below + 60));
+        draw_stacks(ui, table, stacks, {body.x, body.y, body.w, above - 14}, std::clamp(body.w * 0.16f, 90.0f, 190.0f),
+                    hidden);
+        draw_cards(ui, table, {body.x, body.y + above + 4, body.w, body.h - above - 4}, hidden);
     }
 
     static float draw_cards(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
@@ -350,8 +380,8 @@ class FigureRowsView final : public View {
         for (size_t stacks = table.stacks.size(); stacks > 0; --stacks) {
             float least = 14.0f * static_cast<float>(stacks);
             for (size_t i = 0; i < stacks; ++i) least += figure_stack_least(table.stacks[i]);
-            for (const float pitch : {height, 38.0f, 24.0f}) {
-                if (pitch > height || pitch * rows + least > room) continue;
+            for (const float pitch : {38.0f, 24.0f}) {
+                if (pitch > height || pitch * rows + least + (pitch > 24 ? 60.0f : 0.0f) > room) continue;
                 height = pitch;
                 return stacks;
             }
@@ -359,12 +389,32 @@ class FigureRowsView final : public View {
         return 0;
     }
 
-    // Whether the question on show is about what the stack is made of: memory, time, energy, or what is sent.
+    // The figures that the step asks for: its question's, else its exercise's, else those of the last question before it
+    // about the same scene.
+    static std::vector<scene::FigureName> names_asked(const LessonState& state) {
+        if (!state.lesson || state.step < 0 || static_cast<size_t>(state.step) >= state.lesson->steps.size()) return {};
+        const auto step = static_cast<size_t>(state.step);
+        const lessons::Step& now = state.lesson->steps[step];
+        if (const int at = sketch_on_show(state); at >= 0) return now.predicts[static_cast<size_t>(at)].of.names();
+        std::vector<scene::FigureName> names;
+        for (const lessons::Exercise& exercise : now.exercises)
+            for (const scene::FigureName& name : exercise.check.names())
+                if (std::any_of(name.places.begin(), name.places.end(),
+                                [](const auto& at) { return at.value == "starter"; }))
+                    names.push_back(name);  // it is to become better than the starter's
+        if (!names.empty()) return names;
+        const scene::Scene* const shown = lessons::scene_at(*state.lesson, step);
+        for (size_t i = step + 1; shown != nullptr && i-- > 0;)
+            if (!state.lesson->steps[i].predicts.empty() && lessons::scene_at(*state.lesson, i) == shown)
+                return state.lesson->steps[i].predicts.back().of.names();
+        return {};
+    }
+
+    // Whether the step is about what the stack is made of: memory, time, energy, or what is sent.
     static bool is_about(const scene::FigureStack& stack, const LessonState& state) {
-        const int at = sketch_on_show(state);
-        if (at < 0) return false;
-        const auto& predict = state.lesson->steps[static_cast<size_t>(state.step)].predicts[static_cast<size_t>(at)];
-        for (const scene::FigureName& name : predict.of.names()) {
+        static constexpr std::string_view of_memory[] = {"weights", "gradients", "optimizer", "activations", "memory"};
+        const bool sketch = sketch_on_show(state) >= 0;  // what it asks for is never anything but these
+        for (const scene::FigureName& name : names_asked(state)) {
             static constexpr std::string_view of_time[] = {"step_us", "tflops", "mfu"};
             const bool time = name.base.starts_with("share.") ||
                               std::find(std::begin(of_time), std::end(of_time), name.base) != std::end(of_time);
@@ -372,7 +422,10 @@ class FigureRowsView final : public View {
             const bool energy = name.base == "run_mwh" || name.base == "megawatts";
             const bool is_sent = stack.parts.front().starts_with("sent: "), is_time = stack.unit == "us",
                        is_energy = stack.unit == "MWh";
-            if (energy ? is_energy : time ? is_time : sent ? is_sent : !is_sent && !is_time && !is_energy) return true;
+            const bool memory =
+                sketch || std::find(std::begin(of_memory), std::end(of_memory), name.base) != std::end(of_memory);
+            if (energy ? is_energy : time ? is_time : sent ? is_sent : memory && !is_sent && !is_time && !is_energy)
+                return true;
         }
         return false;
     }
@@ -395,12 +448,17 @@ class FigureRowsView final : public View {
         return false;
     }
 
+    // The first is asked about: it takes what the others leave.
     static void draw_stacks(Ui& ui, const FigureTable& table, size_t stacks, Rect area, float name, bool hidden) {
+        float left = area.h;
+        for (size_t i = 0; i < stacks; ++i) left -= figure_stack_least(table.stacks[i]) + (i > 0 ? 14.0f : 0.0f);
         for (size_t i = 0; i < stacks; ++i) {
-            const float share = area.h / static_cast<float>(stacks - i) - (i + 1 < stacks ? 14.0f : 0.0f);
-            const float height = std::min(share, figure_stack_most(table.stacks[i]));
-            draw_figure_stack(ui, table, table.stacks[i], {area.x, area.y, area.w, height}, name, hidden);
-            area = {area.x, area.y + height + 14, area.w, area.h - height - 14};
+            const float least = figure_stack_least(table.stacks[i]);
+            const float more =
+                std::clamp(i == 0 && stacks > 1 ? left * 0.7f : left, 0.0f, figure_stack_most(table.stacks[i]) - least);
+            left -= more;
+            draw_figure_stack(ui, table, table.stacks[i], {area.x, area.y, area.w, least + more}, name, hidden);
+            area.y += least + more + 14;
         }
     }
 };

@@ -1,6 +1,7 @@
 // Generations of GPUs as a table: what each row of core/model/gpus/gpus.cpp promises (derived), and how long the scene's
 // kernel takes there (simulated), with a bar a figure, as long as its share of the column's largest. A bar of time is a bar
-// of speed, so that longer is better in every column. Without a scene that names GPUs it shows five of them, without runs.
+// of speed, so that longer is better in every column. The headline is of the two neighbours whose peak and bandwidth grew
+// apart the most: which of both the kernel followed. Without a scene that names GPUs it shows five of them, without runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,12 +128,47 @@ std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, 
     return text + other_clock(rows);
 }
 
+// "From A100 to H100 1.54 times as fast: FP32 grew 3.43 times, the memory 2.15"; `hidden`: without what the kernel gained.
+std::string headline_of(const std::vector<Row>& rows, bool hidden, const OwnPeak& peak) {
+    size_t at = 0;
+    double most = 0;
+    const auto grew = [&](size_t row) { return peak.value(rows[row].gpu) / peak.value(rows[row - 1].gpu); };
+    const auto faster = [&](size_t row) {
+        return rows[row].gpu.dram_gb_per_second.value / rows[row - 1].gpu.dram_gb_per_second.value;
+    };
+    for (size_t row = 1; row < rows.size(); ++row) {
+        const double apart = std::fabs(std::log(grew(row) / faster(row)));
+        if (std::isfinite(apart) && apart > most) most = apart, at = row;
+    }
+    if (at == 0) return {};
+    const auto name = [](const Row& row) {  // "P100" of "Tesla P100 SXM2"
+        std::string text(row.gpu.title);
+        for (const std::string_view maker : {"Tesla ", "GeForce "})
+            if (text.starts_with(maker)) text.erase(0, maker.size());
+        for (const std::string_view form : {" SXM", " PCIe", " ("}) text = text.substr(0, text.find(form));
+        return text;
+    };
+    const std::string gained = hidden || rows[at].time_us <= 0
+                                   ? ""
+                                   : fmt::format(" {} times as fast:", times_as(rows[at - 1].time_us / rows[at].time_us));
+    return fmt::format("From {} to {}{} {} grew {} times, the memory's rate {}", name(rows[at - 1]), name(rows[at]), gained,
+                       peak.name, times_as(grew(at)), times_as(faster(at)));
+}
+
 std::string kernel_name(const Snapshot& snapshot) {
     return snapshot.kernel.run ? snapshot.kernel.run->program->shown_name() : std::string("The kernel");
 }
 
 bool column_hidden(const Session& session, const Column& column) {
     return !column.answers.empty() && waits_for(session, column.answers);
+}
+
+// A peak whose column is hidden is not told.
+OwnPeak peak_told(const Session& session, const Snapshot& snapshot, const std::vector<Row>& rows) {
+    const OwnPeak peak = own_peak(snapshot, rows);
+    for (const Column& column : all_columns)
+        if (column.title == peak.name && column_hidden(session, column)) return {};
+    return peak;
 }
 
 // Before a question about this scene's times is answered, and while any is open in this step.
@@ -148,13 +184,16 @@ struct Table {
     float pitch = 0, height = 0;
     double most_speed = 0;
 
-    bool bars() const { return height >= 29; }
+    bool bars() const { return height >= 23; }
     // In low rows the bars move up.
     bool close() const { return height < 38; }
     bool closer() const { return height < 33; }
-    float text_y(const Rect& line) const { return line.y + (closer() ? 15.0f : close() ? 17.0f : 20.0f); }
-    float bar_y(const Rect& line) const { return line.y + (closer() ? 20.0f : close() ? 23.0f : 28.0f); }
-    float bar_height() const { return close() ? 5.0f : 7.0f; }
+    bool closest() const { return height < 29; }
+    float text_y(const Rect& line) const {
+        return line.y + (closest() ? 13.0f : closer() ? 15.0f : close() ? 17.0f : 20.0f);
+    }
+    float bar_y(const Rect& line) const { return line.y + (closest() ? 17.0f : closer() ? 20.0f : close() ? 23.0f : 28.0f); }
+    float bar_height() const { return closest() ? 4.0f : close() ? 5.0f : height < 52 ? 7.0f : 9.0f; }
     float right_of(size_t column) const { return body.x + name + pitch * static_cast<float>(column) + pitch - 10; }
 };
 
@@ -164,10 +203,10 @@ Table place_table(const Ui& ui, const std::vector<Row>& rows, const Rect& body, 
     for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
     table.name = std::min(widest + 8, std::max(128.0f, body.w * 0.18f));
     table.head = body.h < 240 ? 37 : 40;
-    table.time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
+    table.time = ran ? std::clamp(body.w * 0.22f, 120.0f, 240.0f) : 0;
     table.columns.assign(std::begin(all_columns), std::end(all_columns));
     const float room = body.w - table.name - table.time;
-    for (int go = 1; go <= 4 && room / static_cast<float>(table.columns.size()) < 66; ++go)
+    for (int go = 1; go <= 4 && room / static_cast<float>(table.columns.size()) < 62; ++go)
         std::erase_if(table.columns, [go](const Column& column) { return column.goes == go; });
     table.pitch = room / static_cast<float>(table.columns.size());
     table.height = std::min(64.0f, (body.h - table.head) / static_cast<float>(rows.size()));
@@ -190,7 +229,7 @@ void draw_heads(Ui& ui, const Table& table) {
     }
     if (table.time <= 0) return;
     ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
-    ui.text(body.right(), body.y + 30, table.height >= 52 ? "time, and what it reached" : "time",
+    ui.text(body.right(), body.y + 30, "time; bar: speed",
             {.size = 12, .color = theme.quiet, .align = Align::right, .width = table.time - 6});
 }
 
@@ -270,14 +309,19 @@ class GenerationsView final : public View {
         const auto snapshot = session.snapshot();
         const std::vector<Row> rows = rows_of(session, *snapshot);
         const bool ran = rows.front().time_us > 0, hidden = times_hidden(session);
-        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows));
-        const Rect body =
-            ui.panel(area, {.title = "Generations of GPUs",
-                            .right = ran && !hidden ? "bars: share of the column's largest; time: longer is faster"
-                                                    : "bars: share of the column's largest",
-                            .badge = ran ? Provenance::simulated : Provenance::derived,
-                            .caption = sentence});
+        const OwnPeak peak = peak_told(session, *snapshot, rows);
+        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden, peak);
+        Rect body = ui.panel(area, {.title = "Generations of GPUs",
+                                    .right = ran && !hidden ? "bars: share of the column's largest; longer is faster"
+                                                            : "bars: share of the column's largest",
+                                    .badge = ran ? Provenance::simulated : Provenance::derived,
+                                    .caption = sentence});
         ui.push_scope("generations");
+        if (const std::string says = headline_of(rows, hidden, peak); body.h >= 300 && !says.empty()) {
+            const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
+            ui.text(body.x, body.y + 20, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
+            body = {body.x, body.y + 38, body.w, body.h - 38};
+        }
         const Table table = place_table(ui, rows, body, ran);
         draw_heads(ui, table);
         for (size_t i = 0; i < rows.size(); ++i) {
@@ -309,7 +353,9 @@ class GenerationsView final : public View {
             if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);
             text += "\n";
         }
-        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows)) + "\n";
+        const OwnPeak peak = peak_told(session, *snapshot, rows);
+        if (const std::string says = headline_of(rows, hidden, peak); !says.empty()) text += "  " + says + "\n";
+        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, peak) + "\n";
     }
 };
 

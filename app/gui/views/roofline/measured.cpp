@@ -249,8 +249,14 @@ class MeasuredView final : public View {
         if (note > 0) ui.text(r.x + name, r.y + 12, "half", head);
         ui.text(r.x + name + note + time, r.y + 12, "measured", head_right);
         ui.text(r.x + name + note + 2 * time, r.y + 12, "simulated", head_right);
-        const bool scale = plot.w > 190;
-        if (scale) {
+        const bool scale = plot.w > 190, none = std::none_of(lines.begin(), lines.end(), [](const MeasuredLine&line) {
+                                             return std::isfinite(line.other);
+                                         });
+        double least = 1e300, most = 0;  // of the measured times, which are drawn as long as the model's are not there
+        for (const MeasuredLine& line : lines) least = std::min(least, line.measured), most = std::max(most, line.measured);
+        if (scale && none) {
+            ui.text(plot.x, r.y + 12, "time on the GPU, log scale", head);
+        } else if (scale) {
             ui.text(plot.x, r.y + 12, "x0.5", head);
             ui.text(middle, r.y + 12, "equal", {.size = 12, .color = theme.ink2, .align = Align::center});
             ui.text(plot.right(), r.y + 12, "x2", head_right);
@@ -267,6 +273,11 @@ class MeasuredView final : public View {
                      .color = std::isfinite(line.other) ? theme.ink : theme.quiet,
                      .align = Align::right,
                      .mono = true});
+            if (none && scale && most > least) {
+                const double share = std::log(line.measured / least * 1.3) / std::log(most / least * 1.3);
+                ui.rect({plot.x, y + 7, plot.w, 11}, theme.grid);
+                ui.rect({plot.x, y + 7, plot.w * static_cast<float>(share), 11}, color_of(Provenance::measured, theme));
+            }
             if (!std::isfinite(line.other)) return;
             if (plot.w > 60) {
                 const double share = std::clamp(std::log2(line.factor()), -1.0, 1.0);

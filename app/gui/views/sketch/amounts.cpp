@@ -387,6 +387,10 @@ void draw_curve(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
         const Faded faint(ui, scene.shown);
         const float y = plane.y(scene.truth->sketch.values[i]);
         ui.rect({x - 6, y - 6, 12, 12}, data::green);
+        const bool last = x + 24 > plane.in.right(),
+                   below = std::isfinite(pencil.values[i]) && plane.y(pencil.values[i]) < y;
+        ui.text(last ? plane.in.right() - 12 : x + 12, below ? y + 19 : y - 10, amount_text(scene.truth->sketch.values[i]),
+                {.size = 13, .color = theme.right, .align = last ? Align::right : Align::left, .weight = 600});
         if (scene.verdict(i) == Verdict::agrees) continue;
         ui.line({x, y}, {x, plane.y(pencil.values[i])}, theme.wrong, 3.5f);
     }

@@ -102,8 +102,12 @@ class HostProgramView final : public View {
             lines_ = lines_of(*program.text);
         }
         const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
+        const std::vector<LineValue> beside = beside_of(session, *snapshot, focus);
+        const bool marks = std::any_of(beside.begin(), beside.end(),
+                                       [](const LineValue& one) { return !one.value.empty() || !one.gradient.empty(); });
+        const std::string right = (marks ? "green: value, blue: gradient · " : "") + program.name;
         const Rect body = ui.panel(area, {.title = program.title,
-                                          .right = program.name,
+                                          .right = right,
                                           .badge = Provenance::executed,
                                           .caption = session.learn.reveal_steps >= 0 ? program.hidden : program.caption});
         ui.push_scope("program");
@@ -111,9 +115,10 @@ class HostProgramView final : public View {
         const float letter = ui.text_width("0", {.size = 13, .mono = true});
         const auto columns = static_cast<size_t>(std::max(12.f, (body.w - 46) / std::max(1.f, letter)));
         std::vector<std::vector<std::string>> rows;
-        const std::vector<LineValue> beside = beside_of(session, *snapshot, focus);
         size_t count = 0;
         for (const std::string& line : lines_) count += rows.emplace_back(wrapped(line, columns)).size();
+        // A short program takes the room that it has.
+        const float high = std::clamp(body.h / static_cast<float>(count + 1), pitch, 1.4f * pitch);
         // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
         const bool anomaly = snapshot->tape && !snapshot->host && session.learn.reveal_steps < 0 && snapshot->tape->anomaly;
         const int32_t wanted = anomaly ? snapshot->tape->anomaly_line : marked;
@@ -124,25 +129,25 @@ class HostProgramView final : public View {
             size_t above = 0;
             const auto begin = static_cast<size_t>(std::max(0, first_work(*snapshot) - 1));
             for (size_t i = 0; i < std::min(begin, rows.size()); ++i) above += rows[i].size();
-            ui.scroll_to("lines", pitch * static_cast<float>(above));
+            ui.scroll_to("lines", high * static_cast<float>(above));
         }
         if (wanted != in_view_ && wanted > 0 && static_cast<size_t>(wanted) <= rows.size()) {
             size_t above = 0;
             for (size_t i = 0; i + 1 < static_cast<size_t>(wanted); ++i) above += rows[i].size();
-            const float at = pitch * static_cast<float>(above);
-            if (at < scrolled_ || at + 2 * pitch > scrolled_ + body.h) ui.scroll_to("lines", std::max(0.f, at - body.h / 2));
+            const float at = high * static_cast<float>(above);
+            if (at < scrolled_ || at + 2 * high > scrolled_ + body.h) ui.scroll_to("lines", std::max(0.f, at - body.h / 2));
         }
         in_view_ = wanted;
-        const Rect whole{body.x, body.y, body.w, std::max(1.f, std::floor(body.h / pitch)) * pitch};  // rows
+        const Rect whole{body.x, body.y, body.w, std::max(1.f, std::floor(body.h / high)) * high};  // rows
         const float offset = scrolled_ =
-            std::floor(ui.scroll("lines", whole, pitch * static_cast<float>(count)) / pitch) * pitch;
+            std::floor(ui.scroll("lines", whole, high * static_cast<float>(count)) / high) * high;
         if (begins) begun_ = offset;
         height_ = body.h;
         ui.clip(whole);
         float y = body.y - offset;
         for (size_t i = 0; i < rows.size(); ++i) {
             const auto number = static_cast<int32_t>(i) + 1;
-            const Rect row{body.x, y, body.w - 8, pitch * static_cast<float>(rows[i].size())};
+            const Rect row{body.x, y, body.w - 8, high * static_cast<float>(rows[i].size())};
             y = row.bottom();
             if (row.bottom() <= whole.y || row.y >= whole.bottom()) continue;
             if (number == marked) ui.rect(row, ui.theme->selected, 3);
@@ -156,7 +161,7 @@ class HostProgramView final : public View {
                     {.size = 12, .color = ui.theme->quiet, .align = Align::right, .mono = true});
             const bool comment = lines_[i].find_first_not_of(" \t") == lines_[i].find('#');
             for (size_t part = 0; part < rows[i].size(); ++part)
-                ui.text(body.x + 34, row.y + 14 + pitch * static_cast<float>(part), rows[i][part],
+                ui.text(body.x + 34, row.y + 14 + high * static_cast<float>(part), rows[i][part],
                         {.size = 13, .color = comment ? ui.theme->quiet : ui.theme->ink, .mono = true});
             if (i < beside.size())
                 draw_beside(ui, beside[i], body.x + 44 + letter * static_cast<float>(letters_in(rows[i].front())),

@@ -23,6 +23,24 @@ bool comes_of_product(const nn::StepRecord& step, int id) {
     return false;
 }
 
+// How many keys each of the equal tensors has that the product's keys were put together from; 0: they were not.
+int64_t keys_a_part(const nn::StepRecord& step, int id, int64_t keys) {
+    for (int steps = 0; steps < 4 && id >= 0; ++steps) {
+        const GraphNode& node = step.nodes[static_cast<size_t>(id)];
+        if (node.op == "matmul" && node.inputs.size() == 2) {
+            const GraphNode& all = step.nodes[static_cast<size_t>(node.inputs[1])];
+            const auto parts = static_cast<int64_t>(all.inputs.size());
+            if (all.op != "cat" || parts < 2 || keys % parts != 0) return 0;
+            const bool alike = std::all_of(all.inputs.begin(), all.inputs.end(), [&](int input) {
+                return step.nodes[static_cast<size_t>(input)].shape.front() == keys / parts;
+            });
+            return alike ? keys / parts : 0;
+        }
+        id = node.inputs.empty() ? -1 : node.inputs.front();
+    }
+    return 0;
+}
+
 std::vector<float> first_matrix(const GraphNode& node, int64_t rows, int64_t columns) {
     const auto count = static_cast<size_t>(rows * columns);
     if (!node.value || node.value->size() < count) return {};
@@ -52,6 +70,7 @@ std::vector<AttentionGrid> attention_grids(const nn::StepRecord& step) {
         grid.queries = node.shape[node.shape.size() - 2];
         grid.keys = node.shape.back();
         grid.causal = node.attributes && node.attributes->causal;
+        grid.part = keys_a_part(step, scores.id, grid.keys);
         grid.scores_node = scores.id;
         grid.shares_node = node.id;
         grid.scores = first_matrix(scores, grid.queries, grid.keys);

@@ -16,8 +16,9 @@ struct AttentionGrid {
     int scores_node = -1, shares_node = -1, mixed_node = -1;  // mixed -1: nothing reads the shares in a product
     int64_t queries = 0, keys = 0, width = 0;                 // width: of a value
     bool causal = false;                                      // a query sees no later key
-    std::vector<float> scores = {}, shares = {};              // [queries, keys], as they ran
-    std::vector<float> values = {}, mixed = {};               // [keys, width] and [queries, width], likewise
+    int64_t part = 0;  // keys of each tensor that the keys were put together from (cat); 0: they are one, or not alike
+    std::vector<float> scores = {}, shares = {};  // [queries, keys], as they ran
+    std::vector<float> values = {}, mixed = {};   // [keys, width] and [queries, width], likewise
     bool sees(int64_t query, int64_t key) const { return !causal || key <= query + keys - queries; }
     float score(int64_t query, int64_t key) const { return scores[static_cast<size_t>(query * keys + key)]; }
     float share(int64_t query, int64_t key) const { return shares[static_cast<size_t>(query * keys + key)]; }

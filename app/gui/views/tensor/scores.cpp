@@ -65,7 +65,8 @@ class ScoresView final : public View {
         ui.push_scope("scores");
         float y = body.y;
         if (body.h > 260) {
-            ui.text(body.x, y + 20, headline_of(grid, known, hidden, row), {.size = 20, .weight = 700, .width = body.w});
+            ui.text(body.x, y + 20, headline_of(grid, known, hidden, row, tile_),
+                    {.size = 20, .weight = 700, .width = body.w});
             y += 36;
         }
         const float legend = 26, gap = 32;
@@ -80,16 +81,15 @@ class ScoresView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         ScoresView fresh;
-        fresh.row_ = row_;
-        fresh.tile_ = tile_;
         fresh.refresh(*session.snapshot());
+        if (fresh.seen_ == seen_) fresh.row_ = row_, fresh.tile_ = tile_;
         if (fresh.grids_.empty()) return "Attention: no softmax of scores is on show.\n";
         const AttentionGrid& grid = fresh.grids_.front();
         const bool hidden = session.learn.reveal_steps >= 0;
         const ScoresKnown known = fresh.known_now(session, focus);
         const int64_t row = fresh.row_of(grid);
         std::string text = fmt::format("{} (executed), {} queries, {} keys\n  {}\n", scores_title, grid.queries, grid.keys,
-                                       headline_of(grid, known, hidden, row));
+                                       headline_of(grid, known, hidden, row, fresh.tile_));
         for (int64_t q = 0; known.scores && q < std::min<int64_t>(grid.queries, 16); ++q) {
             text += fmt::format("  query {}:", q + 1);
             for (int64_t k = 0; k < std::min<int64_t>(grid.keys, 16); ++k) {
@@ -116,7 +116,7 @@ class ScoresView final : public View {
         grids_ = step ? attention_grids(*step) : std::vector<AttentionGrid>();
         if (step) plan_ = plan_tape(*step);
         row_ = -1;
-        tile_ = 0;
+        tile_ = grids_.empty() ? 0 : grids_.front().part;  // keys that lie in parts begin as they lie
     }
     ScoresKnown known_now(const Session& session, const Focus& focus) const {
         const AttentionGrid& grid = grids_.front();
@@ -149,10 +149,13 @@ class ScoresView final : public View {
         return seen;
     }
 
-    static std::string headline_of(const AttentionGrid& grid, const ScoresKnown& known, bool hidden, int64_t row) {
+    static std::string headline_of(const AttentionGrid& grid, const ScoresKnown& known, bool hidden, int64_t row,
+                                   int64_t tile) {
         if (hidden && known.scores) return fmt::format("What does place {} give to whom?", row + 1);
         if (!known.scores) return "Every query meets every key";
         if (!known.shares) return fmt::format("{} scores: each query times each key", grid.queries * grid.keys);
+        if (tile > 0 && tile == grid.part)
+            return fmt::format("{} sums of {} keys each add up to that of all {}", grid.keys / tile, tile, grid.keys);
         const int64_t most = grid.most_seen(row);
         if (grid.causal && row == grid.queries - 1)
             return fmt::format("{} of {} scores are masked: nobody looks ahead", grid.masked(), grid.queries * grid.keys);

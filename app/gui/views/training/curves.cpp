@@ -336,6 +336,22 @@ class CurvesView final : public View {
                                        : fmt::format("{:.4g}", value);
     }
 
+    // Of runs that have ended and lie on each other; empty: some are apart.
+    static std::string same_losses(const std::vector<Curve>& curves) {
+        if (curves.size() < 2) return {};
+        double most = 0;
+        for (const Curve& one : curves) {
+            if (one.running || one.kept_back || one.loss.empty() || one.loss.size() != curves.front().loss.size()) return {};
+            for (size_t i = 0; i < one.loss.size(); ++i) {
+                const double first = curves.front().loss[i];
+                if (!(std::abs(one.loss[i] - first) <= 1e-9 * std::abs(first))) return {};
+                most = std::max(most, std::abs(one.loss[i] - first));
+            }
+        }
+        return fmt::format("All {} runs draw one line: at every step their losses are {}", curves.size(),
+                           most > 0 ? fmt::format("within {:.0e} of each other", most) : "equal");
+    }
+
     // `whole`: of a training that fails, all that is known of the cause; else what has room beside the picture.
     static std::string caption(const Snapshot& snapshot, const Focus& focus, bool whole = false) {
         if (snapshot.training.curves.empty() || snapshot.training.curves.front().loss.empty())
@@ -357,6 +373,7 @@ class CurvesView final : public View {
                                     last < step ? fmt::format(" (step {}, its last)", last) : "");
             }
         }
+        if (const std::string same = same_losses(snapshot.training.curves); !same.empty()) text = same;
         if (const nn::Evaluation* e = accuracy_at(curve, step))
             text += curve.measure.empty() ? fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy)
                                           : fmt::format("; {} {:.4g}", curve.measure, shown_value(curve, *e));

@@ -9,7 +9,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/training/mode_times.h"
-#include "app/gui/views/training/step_ranks.h"
+#include "app/gui/views/training/steps/step_ranks.h"
 #include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {

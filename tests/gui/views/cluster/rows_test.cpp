@@ -1,5 +1,8 @@
 // Rows of many ranks as memory and as figures: a first row alone tells nothing of the others, each row says what it sends,
 // and what is asked for comes first.
+#include <cstdlib>
+#include <cstring>
+
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/figures/figure_table.h"
 #include "tests/gui/rows_desk.h"
@@ -94,6 +97,43 @@ TEST_CASE("of the bars below the rows those that are asked for come first") {
     first("weights@row:two", "Memory of rank 0", "Sent by rank 0");
     desk.session.learn.reveal_steps = -1;  // answered: the caption tells how far the rows are apart in it
     CHECK(tells(view_named("rows")->make()->describe(desk.session, desk.shell.focus), "  Memory of rank 0: two "));
+}
+
+TEST_CASE("what breaks adds up to the published stops, and a larger machine stops sooner in proportion") {
+    const auto told = [](const char* plan) {
+        RowsDesk desk("plan", plan, "breakdowns", false);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+        return desk.shell.describe("breakdowns");
+    };
+    const std::string large = told("llama3-405b dp=128 tp=8 pp=16 zero=2 sequence=8192 batch=2048");
+    CHECK(tells(large, "On 16,384 GPUs something breaks every 3.1 hours"));
+    CHECK(tells(large, "table 5: 419 unplanned stops in 54 days"));
+    CHECK(tells(told("llama3-8b dp=8 tp=8 zero=1 sequence=8192 batch=64"), "On 64 GPUs something breaks every 33 days"));
+    int stops = 0;
+    for (const char* cause : {"a GPU fails: ", "a GPU's memory: ", "software: ", "network switch, cable: ",
+                              "a server's upkeep: ", "all else: "}) {
+        const size_t at = large.find(cause);
+        REQUIRE(at != std::string::npos);
+        stops += std::atoi(large.c_str() + at + std::strlen(cause));
+    }
+    CHECK(stops == 419);
+}
+
+TEST_CASE("a headline tells how far rows are apart, and what is the same in every row is told once") {
+    const auto told = [](const char* kind, const char* rows) {
+        RowsDesk desk(kind, rows, "rows", false);
+        return desk.shell.describe("rows");
+    };
+    const std::string networks =
+        told("collective", "ring name=thin ranks=8 bytes=64000000 link=10gbe; ring name=wide link=nvlink4");
+    CHECK(tells(networks, "  thin takes 348 times as long as wide: 89.66 ms against 257.3 µs\n"));
+    CHECK(tells(networks, "The same in every row: rounds 14 · sent a rank 112 MB · "));
+    CHECK(!tells(told("collective", "ring ranks=8 bytes=64000000 link=10gbe; tree"), "rounds 14 ·"));
+    CHECK(tells(told("plan", "llama3-8b dp=4 tp=16 sequence=8192 batch=64 link=10gbe"), " % of the memory of the fullest "));
+    CHECK(tells(told("plan",
+                     "llama3-8b name=whole dp=8 tp=8 zero=1 sequence_parallel=1 sequence=131072 batch=8; llama3-8b "
+                     "name=cut dp=1 cp=8 context=balanced_ring"),
+                "  whole does not fit by 4.518 GB; cut fits\n"));
 }
 
 TEST_CASE("the energy of a whole run is drawn by what the GPUs do meanwhile, and adds up to its figure") {

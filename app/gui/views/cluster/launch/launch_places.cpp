@@ -56,6 +56,29 @@ std::string launch_headline(const LaunchPlaces& places) {
     return fmt::format("On one server a process's local rank is its rank");
 }
 
+std::string started_headline(const LaunchPlaces& places) {
+    return fmt::format("One program, {} processes: ranks 0 to {}", places.world(), places.world() - 1);
+}
+
+std::string started_difference(const LaunchPlaces& places) {
+    return fmt::format("{} on each of {}; all are told the world size, {}.", counted(places.slots, "process", "processes"),
+                       counted(places.servers, "server"), places.world());
+}
+
+std::string hops_headline(const LaunchPlaces& places) {
+    std::string crossing;
+    for (int rank = 0; rank < places.world(); ++rank)
+        if (places.leaves(rank)) crossing += fmt::format("{}{} → {}", crossing.empty() ? "" : ", ", rank, places.next(rank));
+    return places.hops_over_network() > 4
+               ? fmt::format("{} of {} hops cross the network", places.hops_over_network(), places.world())
+               : fmt::format("{} of {} hops cross the network: {}", places.hops_over_network(), places.world(), crossing);
+}
+
+std::string hops_difference(const LaunchPlaces& places) {
+    return fmt::format("Numbered server by server. Dealt out turn by turn, {} of {} would.", places.hops_turn_by_turn(),
+                       places.world());
+}
+
 std::string launch_difference(const LaunchPlaces& places) {
     const ProcessPlace& last = places.processes.back();
     if (places.servers < 2) return fmt::format("{} processes, {} GPUs.", places.world(), places.slots);

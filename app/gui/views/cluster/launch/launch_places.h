@@ -29,6 +29,10 @@ double hop_us(const std::string& link, double bytes);  // of one message, by the
 std::string mpirun_words(const LaunchPlaces& places);
 std::string torchrun_words(const LaunchPlaces& places);
 std::string launch_headline(const LaunchPlaces& places);
+std::string started_headline(const LaunchPlaces& places);    // before local ranks: "One program, 8 processes: ranks 0 to 7"
+std::string started_difference(const LaunchPlaces& places);  // "4 processes on each of 2 servers; ..."
+std::string hops_headline(const LaunchPlaces& places);       // "2 of 8 hops cross the network: 3 → 4, 7 → 0"
+std::string hops_difference(const LaunchPlaces& places);     // and how many would with ranks dealt out turn by turn
 std::string launch_difference(const LaunchPlaces& places);
 std::string launch_caption(const LaunchPlaces& places);
 std::string process_words(const LaunchPlaces& places, int rank);

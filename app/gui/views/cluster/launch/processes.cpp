@@ -26,7 +26,7 @@ class ProcessesView final : public View {
             const Rect body = ui.panel(area, {.title = processes_title});
             return ui.say_nothing_yet(body, "No processes have been started yet.", snapshot->busy);
         }
-        const bool hidden = session.learn.reveal_steps >= 0;
+        const bool hidden = is_hidden(session);
         const std::string caption = hidden ? std::string(processes_hidden) : launch_caption(places);
         const Rect body = ui.panel(
             area, {.title = processes_title,
@@ -39,9 +39,10 @@ class ProcessesView final : public View {
         if (ui.pressed(Key::a, area)) rank_ = std::max(rank_ - 1, 0);
         const bool low = body.h < whole_height;  // the command, and the servers with their processes alone
         float y = body.y;
-        if (!hidden && !low) {
-            ui.text(body.x, y + 22, launch_headline(places), {.size = 24, .weight = 700, .width = body.w});
-            ui.text(body.x, y + 44, launch_difference(places), {.size = 14, .color = ui.theme->ink2, .width = body.w});
+        if (!low) {
+            const Finding says = finding(session, places);
+            ui.text(body.x, y + 22, says.headline, {.size = 24, .weight = 700, .width = body.w});
+            ui.text(body.x, y + 44, says.difference, {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
         }
         y += draw_command(ui, places, {body.x, y, body.w, 30}) + 8;
@@ -58,7 +59,7 @@ class ProcessesView final : public View {
         const auto snapshot = session.snapshot();
         const LaunchPlaces places = snapshot->cluster ? launch_places(snapshot->cluster->mesh.mesh) : LaunchPlaces();
         if (places.world() < 2) return std::string(processes_title) + ": nothing has been started yet.\n";
-        const bool hidden = session.learn.reveal_steps >= 0;
+        const bool hidden = is_hidden(session);
         std::string text =
             fmt::format("{} (derived): {}; {}\n", processes_title, mpirun_words(places), torchrun_words(places));
         for (const ProcessPlace& process : places.processes) {
@@ -67,14 +68,31 @@ class ProcessesView final : public View {
             else
                 text += "  " + process_words(places, process.rank) + "\n";
         }
-        if (hidden) return text + "  " + std::string(processes_hidden) + "\n";
+        const Finding says = finding(session, places);
+        if (hidden) return text + "  " + says.headline + ". " + says.difference + " " + std::string(processes_hidden) + "\n";
         text += fmt::format("  {} of {} hops of the ring cross the network; dealt out turn by turn {} would\n",
                             places.hops_over_network(), places.world(), places.hops_turn_by_turn());
-        return text + "  " + launch_headline(places) + ". " + launch_difference(places) + " " + launch_caption(places) +
-               "\n";
+        return text + "  " + says.headline + ". " + says.difference + " " + launch_caption(places) + "\n";
     }
 
   private:
+    struct Finding {
+        std::string headline, difference;
+    };
+
+    static bool is_hidden(const Session& session) {
+        return session.learn.reveal_steps >= 0 || asks_for(session, "coordinate");
+    }
+    // Before the local ranks are asked for, who was started; at the question, they; in a step that asks nothing, the hops.
+    static Finding finding(const Session& session, const LaunchPlaces& places) {
+        if (is_hidden(session)) return {started_headline(places), started_difference(places)};
+        const LessonState& state = session.lesson;
+        const auto step = static_cast<size_t>(std::max(0, state.step));
+        const bool asks = !state.lesson || step >= state.lesson->steps.size() || !state.lesson->steps[step].predicts.empty();
+        if (asks || places.hops_over_network() == 0) return {launch_headline(places), launch_difference(places)};
+        return {hops_headline(places), hops_difference(places)};
+    }
+
     static constexpr float whole_height = 440;
     int rank_ = -1;
     bool meeting_ = false;

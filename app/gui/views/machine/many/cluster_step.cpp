@@ -8,7 +8,7 @@
 #include <map>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/training/step_ranks.h"
+#include "app/gui/views/training/steps/step_ranks.h"
 #include "core/base/units.h"
 
 namespace lockstep::gui {

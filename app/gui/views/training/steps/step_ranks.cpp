@@ -1,5 +1,5 @@
 // A rank is two lanes: what it computes above, what it exchanges below; the phases of the picked rank stand over all.
-#include "app/gui/views/training/step_ranks.h"
+#include "app/gui/views/training/steps/step_ranks.h"
 
 #include <fmt/format.h>
 

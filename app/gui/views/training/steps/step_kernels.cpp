@@ -9,7 +9,8 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/roofline/measured_data.h"
-#include "app/gui/views/training/step_ranks.h"
+#include "app/gui/views/training/steps/step_ranks.h"
+#include "app/gui/views/training/steps/step_times.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/widgets/axis.h"
 #include "core/base/units.h"
@@ -66,6 +67,16 @@ class StepKernelsView final : public View {
             return;
         }
         ui.push_scope("step kernels");
+        if (body.h >= 380 && !by_rank && !untimed && simulated) {  // room enough to say where the time goes
+            const std::vector<NamedStep> steps = named_steps(*session.snapshot(), *step);
+            const std::string says = step_times_headline(steps);
+            const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
+            ui.text(body.x, body.y + 20, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
+            const float high = 100.0f * static_cast<float>(steps.size()) + 14;
+            gantts(ui, session, focus, *step, {body.x, body.y + 44, body.w, high});
+            draw_step_times(ui, steps, {body.x, body.y + 60 + high, body.w, body.h - 60 - high});
+            return ui.pop_scope();
+        }
         const bool side = body.w > 900;
         constexpr std::string_view pages[] = {"ranks", "kernels"};
         const float choice = ranks ? ui.segmented_width(pages) + 8 : 0;
@@ -114,6 +125,7 @@ class StepKernelsView final : public View {
         for (const StepBeside& other : session.snapshot()->training.beside)
             text += fmt::format("  beside it on {}: {}\n", other.gpu,
                                 lockstep::time_text(length_of(*other.step), {.decimals = 1}));
+        if (!untimed) text += step_times_text(named_steps(*session.snapshot(), *step));
         return text + "  " + all_said(session, *step) + "\n";
     }
 
@@ -130,6 +142,14 @@ class StepKernelsView final : public View {
         return made && snapshot->training.step && made->step == snapshot->training.step->step && !made->ranks.empty()
                    ? made
                    : nullptr;
+    }
+
+    // Those that stand beside it, and the step itself.
+    static std::vector<NamedStep> named_steps(const Snapshot& snapshot, const nn::StepRecord& step) {
+        std::vector<NamedStep> steps;
+        for (const StepBeside& other : snapshot.training.beside) steps.push_back({other.gpu, other.step.get()});
+        steps.push_back({steps.empty() ? std::string() : snapshot.training.gpu, &step});  // one alone needs no name
+        return steps;
     }
 
     // Communication opens where collectives are drawn, everything else as kernels.
