@@ -259,6 +259,10 @@ std::vector<SceneRow> rows_of_learn() {
          lesson(
              {slot("traffic", 600, 560, 420), row(276, {slot("program", 440, 400, 180), slot("kernels", 696, 640, 180)})}),
          node, "traffic"},
+        {learn, "gradient_way",
+         lesson({slot("gradient_way", 560, 560, 380),
+                 row(316, {slot("program", 440, 400, 220), slot("graph", 696, 640, 300)})}),
+         node, "gradient_way"},
         {learn, "int8_levels",
          lesson({slot("int8_levels", 580, 560, 400), with_source(296, slot("threads", 576, 400, 240))}), instruction,
          "int8_levels"},

@@ -68,6 +68,7 @@ namespace lockstep::gui {
     VIEW(make_gate_view, "gate", "A gate", training, 300)                                                 \
     VIEW(make_arithmetic_view, "arithmetic", "Operations, op by op", training, 250)                       \
     VIEW(make_traffic_view, "traffic", "Bytes moved, op by op", training, 250)                            \
+    VIEW(make_gradient_way_view, "gradient_way", "A gradient on its way back", training, 280)             \
     VIEW(make_int8_levels_view, "int8_levels", "A row of weights in eight bits", training, 300)           \
     VIEW(make_trained_weights_view, "trained_weights", "Weights, to scale", training, 300)                \
     VIEW(make_norm_steps_view, "normalise", "Batch norm, step by step", training, 260)                    \

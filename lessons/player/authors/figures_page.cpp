@@ -70,6 +70,7 @@ constexpr LessonView views[] = {
     {"hessian", "a tensor program's second derivatives: how each gradient moves with each parameter"},
     {"arithmetic", "what each op of a tensor program computes, as bars; beside another's (compare=)"},
     {"traffic", "what each op of a tensor program moves, as bars; beside another's (compare=)"},
+    {"gradient_way", "a tensor program's gradient from its end to its beginning, a bar a tensor"},
     {"int8_levels", "a row of weights as whole numbers: the nearest level of each, and what the kernel made"},
     {"trained_weights", "a tensor program's weights to scale: which are trained, and which stay"},
     {"gate", "a SwiGLU's gate on its curve, and how much of the content it lets through"},

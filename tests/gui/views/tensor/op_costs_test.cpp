@@ -87,6 +87,19 @@ TEST_CASE("the lesson's pictures of costs tell the step's message, and nothing b
     });
 }
 
+TEST_CASE("a gradient on its way back stands as a bar a tensor, the end of the program first") {
+    Desk desk({.lesson = "B07", .lesson_step = 6});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("Of the gradient of 1 at z, 0.000064 reaches x"));
+    CHECK(says(desk, "gradient_way", "  h[6]: 1\n  h[5]: 0.2\n  h[4]: 0.04\n"));
+    for (const float scale : {1.0f, 1.5f}) {
+        desk.size(1280, 720, scale);
+        desk.frames(3);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("what a model shows, and what curves come to, stands in a headline once nothing is asked") {
     const auto at = [](int step, std::string_view view, std::string_view words, bool told = true) {
         INFO("step " << step);
