@@ -163,35 +163,49 @@ class CurvesView final : public View {
     static std::string headline(const Session& session, const Snapshot& snapshot) {
         const std::vector<Curve>& curves = snapshot.training.curves;
         if (session.workspace != Workspace::learn || !session.lesson.lesson || curves.empty()) return {};
-        if (std::any_of(curves.begin(), curves.end(),
-                        [](const Curve& curve) { return curve.kept_back || curve.running || curve.loss.size() < 2; }))
+        if (std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
+                return curve.kept_back || curve.running || curve.loss.size() < 2 || !std::isfinite(curve.loss.back());
+            }))
             return {};
-        const double first = curves.front().loss.front(), last = curves.front().loss.back();
         const bool read = std::all_of(curves.begin(), curves.end(),
                                       [](const Curve& curve) { return curve.measure.empty() && !curve.accuracy.empty(); });
-        if (curves.size() > 1 && read) {
-            const auto by_end = [](const Curve& a, const Curve& b) {
-                return a.accuracy.back().accuracy < b.accuracy.back().accuracy;
-            };
+        return curves.size() > 1 ? headline_of_runs(curves, read) : headline_of_run(snapshot, read);
+    }
+    // `read`: of all it is known how many unseen examples they read.
+    static std::string headline_of_runs(const std::vector<Curve>& curves, bool read) {
+        const auto share = [](const Curve& curve) { return 100 * curve.accuracy.back().accuracy; };
+        if (read) {
+            const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
             const auto [worst, best] = std::minmax_element(curves.begin(), curves.end(), by_end);
-            const double low = 100 * worst->accuracy.back().accuracy, high = 100 * best->accuracy.back().accuracy;
-            if (high - low < alike)
+            if (share(*best) - share(*worst) < alike)
                 return fmt::format("{} read {:.1f} to {:.1f} % of unseen examples",
                                    curves.size() == 2   ? std::string("Both")
                                    : curves.size() == 3 ? std::string("All three")
                                                         : fmt::format("All {}", curves.size()),
-                                   low, high);
-            return fmt::format("{} reads {:.1f} % of unseen examples, {} {:.1f} %", best->name, high, worst->name, low);
+                                   share(*worst), share(*best));
         }
-        if (curves.size() > 1) return {};
+        if (curves.size() > 3) return {};
+        std::string text;
+        for (const Curve& curve : curves)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", curve.name,
+                                read ? fmt::format("{:.1f} %", share(curve)) : loss_text(curve.loss.back()));
+        return (read ? "Of unseen examples they read: " : "Their losses end at: ") + text;
+    }
+    static std::string headline_of_run(const Snapshot& snapshot, bool read) {
+        const Curve& curve = snapshot.training.curves.front();
+        const double first = curve.loss.front(), last = curve.loss.back();
         if (const double guess = guess_of(snapshot); guess > 0)
             return fmt::format("The generator's loss ends at {}, near ln 2 = {:.3f}: neither player wins", loss_text(last),
                                guess);
-        const std::string fell = fmt::format("The loss goes from {} to {} in {}", loss_text(first), loss_text(last),
-                                             counted(curves.front().loss.size(), "step"));
-        return read ? fmt::format("{}; {:.1f} % of unseen examples are right", fell,
-                                  100 * curves.front().accuracy.back().accuracy)
-                    : fell;
+        if (curve.target > 0 && curve.to_target > 0)
+            return fmt::format("The target of {:g} is reached after {}", curve.target, counted(curve.to_target, "step"));
+        const std::string steps = counted(curve.loss.size(), "step");
+        const std::string way =
+            std::abs(last - first) < 0.01 * std::abs(first)
+                ? fmt::format("After {} the loss is still {}", steps, loss_text(last))
+                : fmt::format("The loss goes from {} to {} in {}", loss_text(first), loss_text(last), steps);
+        return read ? fmt::format("{}; {:.1f} % of unseen examples are right", way, 100 * curve.accuracy.back().accuracy)
+                    : way;
     }
     static constexpr double alike = 5;  // points of accuracy that such runs lie apart by chance
 
