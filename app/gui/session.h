@@ -176,6 +176,7 @@ struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and
     std::shared_ptr<const TriedWhatIf> tried;                       // of the run on show; null: none was
     std::string label;                                              // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
+    std::shared_ptr<const std::vector<Array>> outputs;              // of a lesson's scene: what it wrote; null: another's
     std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus

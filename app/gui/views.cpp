@@ -66,6 +66,11 @@ namespace lockstep::gui {
     VIEW(make_slopes_view, "slopes", "gradcheck by element", training, 260)                               \
     VIEW(make_hessian_view, "hessian", "Second derivatives", training, 270)                               \
     VIEW(make_gate_view, "gate", "A gate", training, 300)                                                 \
+    VIEW(make_arithmetic_view, "arithmetic", "Operations, op by op", training, 250)                       \
+    VIEW(make_traffic_view, "traffic", "Bytes moved, op by op", training, 250)                            \
+    VIEW(make_gradient_way_view, "gradient_way", "A gradient on its way back", training, 280)             \
+    VIEW(make_int8_levels_view, "int8_levels", "A row of weights in eight bits", training, 300)           \
+    VIEW(make_trained_weights_view, "trained_weights", "Weights, to scale", training, 300)                \
     VIEW(make_norm_steps_view, "normalise", "Batch norm, step by step", training, 260)                    \
     VIEW(make_tradeoff_view, "tradeoff", "What it costs, and what it reads", training, 250)               \
     VIEW(make_seeds_view, "seeds", "Accuracy by seed", training, 260)                                     \

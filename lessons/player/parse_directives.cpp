@@ -146,11 +146,11 @@ void view(const Directive& d, std::string& place) {
         throw Failure(d.problem(*d.find("view"), 0, fmt::format("unknown view '{}'{}", place, did_you_mean(place, known))));
 }
 
-// focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N
+// focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N | "row:" NAME [ "@against:" NAME ] [ "@of:" NAME ]
 void focus(const Directive& d, std::string& place) {
     place = d.get("focus");
     std::string_view rest = place;
-    if (rest.empty()) return;
+    if (rest.empty() || rest.starts_with("row:")) return;
     if (take_number(rest, "warp:"))
         take_number(rest, "@line:");
     else if (!take_number(rest, "launch:"))

@@ -248,6 +248,8 @@ void Session::Worker::show_lesson_step(int step) {
                                               scene == own ? row_asked(told) : std::string(), ran_on))
         draft.cluster = std::move(picture);
     draft.kernel.generations.reset();
+    draft.kernel.outputs.reset();
+    if (kernel) draft.kernel.outputs = {kernel, &kernel->outputs};
     if (kernel && !kernel->generations.empty()) draft.kernel.generations = {kernel, &kernel->generations};
     draft.training.step.reset();
     draft.host = shown.as<scene::HostRun>();

@@ -113,7 +113,7 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     go_to(5);
     CHECK_FALSE(desk.shows("Lock answer"));
     CHECK(desk.shows("told when you hand in"));
-    REQUIRE(desk.click_on("785"));
+    REQUIRE(desk.click_on("910"));
     desk.frames(2);
     CHECK(exam_result(state).answered == 1);
     CHECK(exam_result(state).points == 0);
@@ -134,12 +134,12 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     CHECK(state.handed_in);
     const ExamResult result = exam_result(state);
     CHECK(result.points == 1);
-    CHECK(result.of_points == 19);
+    CHECK(result.of_points == 20);
     CHECK_FALSE(result.passed);
-    CHECK(desk.said().find("1 of 19 points: not passed") != std::string::npos);
+    CHECK(desk.said().find("1 of 20 points: not passed") != std::string::npos);
     CHECK(desk.clashes() == std::vector<std::string>{});
     go_to(5);
-    CHECK(desk.shell.describe("lesson").find("right: the run says 785") != std::string::npos);
+    CHECK(desk.shell.describe("lesson").find("right: the run says 910") != std::string::npos);
     go_to(8);
     CHECK(desk.shell.describe("lesson").find("not so: the run says 4") != std::string::npos);
     go_to(static_cast<int>(state.lesson->steps.size()) - 1);

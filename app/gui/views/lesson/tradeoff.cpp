@@ -1,15 +1,17 @@
-// Cheaper forms of a network as dots: what each takes across, on a log axis, what it reads upwards. The first row is the one
-// that the others are held against: dashed lines go through it. Chips choose what is counted across; a click, A and D pick a
-// row. Of a table without a quality there is nothing to draw.
+// Cheaper forms of a network, a row each: a bar of what it takes beside a bar of what it reads. The first row is the one
+// that the others are held against: dashed lines go through its ends. Chips choose what is counted; a click, A and D pick
+// the row that the headline tells, which a lesson's focus= names too. Of a table without a quality there is nothing to draw.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/figures/figure_table.h"
+#include "core/scene/scene.h"
 
 namespace lockstep::gui {
 namespace {
@@ -18,7 +20,6 @@ using scene::FigureTable;
 
 constexpr std::string_view tradeoff_title = "What it costs, and what it reads";
 constexpr std::string_view tradeoff_hidden = "Costs and quality stay hidden until you lock an answer.";
-constexpr double least_span = 12;  // points of accuracy on the axis: a point or two is no mountain
 
 struct Tradeoff {
     const FigureTable* table = nullptr;
@@ -54,6 +55,43 @@ std::string cost_name(const Tradeoff& it, size_t at) {
     return title == "operations" ? title : "bytes " + title.substr(0, title.find(','));
 }
 
+// "magnitude 90 %, tuned" as figures call it: "magnitude_90_tuned"
+std::string called(const std::string& name) {
+    std::string word;
+    for (const char c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            word += c;
+        else if (!word.empty() && word.back() != '_')
+            word += '_';
+    while (!word.empty() && word.back() == '_') word.pop_back();
+    return word;
+}
+// What a lesson's scene is about: "row:student_mlp_taught@against:student_mlp_alone@of:operations".
+struct About {
+    int row = -1, against = 0;
+    int cost = -1;
+};
+About about_of(const Session& session, const Tradeoff& it) {
+    About about;
+    const scene::Scene* const scene = drawn_scene(session);
+    if (scene == nullptr || scene->focus.rfind("row:", 0) != 0) return about;
+    const auto after = [&](std::string_view key) {
+        const size_t at = scene->focus.find(key);
+        if (at == std::string::npos) return std::string();
+        const size_t from = at + key.size();
+        return scene->focus.substr(from, std::min(scene->focus.find('@', from), scene->focus.size()) - from);
+    };
+    for (size_t row = 0; row < it.rows(); ++row) {
+        const std::string name = called(it.table->rows[row].name);
+        if (name == after("row:")) about.row = static_cast<int>(row);
+        if (name == after("against:")) about.against = static_cast<int>(row);
+    }
+    for (size_t at = 0; at < it.costs.size(); ++at)
+        if (it.table->columns[it.costs[at]].title.rfind(after("@of:"), 0) == 0 && !after("@of:").empty())
+            about.cost = static_cast<int>(at);
+    return about;
+}
+
 class TradeoffView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -63,6 +101,7 @@ class TradeoffView final : public View {
             const Rect body = ui.panel(area, {.title = tradeoff_title});
             return ui.say_nothing_yet(body, "No cheaper forms have run yet.", snapshot->busy);
         }
+        look_at(session, it);
         const bool hidden = session.learn.reveal_steps >= 0;
         cost_ = std::min(cost_, it.costs.size() - 1);
         const int by = (ui.pressed(Key::d, area) ? 1 : 0) - (ui.pressed(Key::a, area) ? 1 : 0);
@@ -74,21 +113,23 @@ class TradeoffView final : public View {
                                           .caption = caption});
         ui.push_scope("tradeoff");
         float y = body.y;
-        if (body.h > 260 && !has_room_to_itself(session, body.h) && it.costs.size() > 1) {
-            float x = ui.text(body.x, y + 18, "across", {.size = 13, .color = ui.theme->ink2}) + 8;
+        if (!hidden) {
+            const bool low = body.h < 260;
+            ui.text(body.x, y + (low ? 17.0f : 22.0f), headline_of(it, row_told(it)),
+                    {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
+            y += low ? 26 : 36;
+        }
+        if (body.h > 300 && !has_room_to_itself(session, body.h) && it.costs.size() > 1) {
+            float x = ui.text(body.x, y + 18, "counted:", {.size = 13, .color = ui.theme->ink2}) + 8;
             for (size_t i = 0; i < it.costs.size(); ++i)
                 if (x + ui.chip_width(cost_name(it, i)) < body.right() && ui.chip(x, y, cost_name(it, i), i == cost_))
                     cost_ = i;
-            y += 32;
-        }
-        if (!hidden && body.bottom() - y > 170) {
-            ui.text(body.x, y + 20, headline_of(it, row_told(it)), {.size = 20, .weight = 700, .width = body.w});
-            y += 32;
+            y += 38;
         }
         if (hidden)
             ui.dashed({body.x, y, body.w, body.bottom() - y}, ui.theme->ink3, 4, 4);
         else
-            draw_dots(ui, it, {body.x, y, body.w, body.bottom() - y});
+            draw_rows(ui, it, {body.x, y, body.w, body.bottom() - y});
         ui.pop_scope();
     }
 
@@ -97,16 +138,42 @@ class TradeoffView final : public View {
         if (it.costs.empty()) return std::string(tradeoff_title) + ": no cheaper forms have run yet.\n";
         std::string text = fmt::format("{} (executed): {}\n", tradeoff_title, it.table->title);
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(tradeoff_hidden) + "\n";
-        for (size_t row = 1; row < it.rows(); ++row) text += "  " + headline_of(it, static_cast<int>(row)) + "\n";
+        TradeoffView fresh;
+        fresh.look_at(session, it);
+        text += "  " + fresh.headline_of(it, fresh.row_told(it)) + ".\n";
+        for (size_t row = 1; row < it.rows(); ++row)
+            text += fmt::format("  {}: {} {}, {}\n", it.table->rows[row].name,
+                                scene::figure_text(it.cost(row, fresh.cost_), unit_of(it, fresh.cost_)),
+                                cost_name(it, fresh.cost_), read_text(it, row));
         return text + "  " + caption_of(it) + "\n";
     }
 
   private:
-    size_t cost_ = 0;
-    int picked_ = -1;  // a row; -1: the cheapest, of such as cost alike the best
+    size_t cost_ = 0, against_ = 0;
+    int picked_ = -1;  // a row; -1: the lesson's, else the cheapest, of such as cost alike the best
+    int asked_ = -1;   // the row that the lesson's scene is about
+    std::string scene_;
+
+    // A lesson's scene says what it is about; what is picked by hand goes with the scene.
+    void look_at(const Session& session, const Tradeoff& it) {
+        const scene::Scene* const scene = drawn_scene(session);
+        const std::string now = scene == nullptr ? std::string() : scene->id + scene->train + scene->focus;
+        const About about = about_of(session, it);
+        asked_ = about.row;
+        against_ = static_cast<size_t>(about.against);
+        if (now == scene_) return;
+        scene_ = now;
+        picked_ = -1;
+        cost_ = about.cost >= 0 ? static_cast<size_t>(about.cost) : 0;
+    }
+    static const std::string& unit_of(const Tradeoff& it, size_t cost) { return it.table->columns[it.costs[cost]].unit; }
+    static std::string read_text(const Tradeoff& it, size_t row) {
+        return it.in_percent ? fmt::format("{:.1f} %", it.read(row)) : fmt::format("{:.3g}", it.read(row));
+    }
 
     int row_told(const Tradeoff& it) const {
         if (picked_ >= 0 && picked_ < static_cast<int>(it.rows())) return picked_;
+        if (asked_ >= 0) return asked_;
         const size_t at = std::min(cost_, it.costs.size() - 1);
         int best = it.rows() > 1 ? 1 : 0;
         for (size_t row = 1; row < it.rows(); ++row) {
@@ -117,118 +184,72 @@ class TradeoffView final : public View {
         }
         return best;
     }
-    // "int8 weights: 0.25 times the bytes stored, 0.2 points less"
+    // "int8 weights: 25 % of the bytes stored; 69.8 % are read, f32 reads 69.8 %"
     std::string headline_of(const Tradeoff& it, int row) const {
         const auto at = static_cast<size_t>(row);
-        const std::string name = it.table->rows[at].name;
-        const double less = it.read(0) - it.read(at);
+        const std::string& name = it.table->rows[at].name;
+        if (at == against_) return fmt::format("{}: what the others are held against", name);
         const size_t cost = std::min(cost_, it.costs.size() - 1);
-        const std::string share =
-            fmt::format("{:.2g} times the {}", it.cost(at, cost) / it.cost(0, cost), cost_name(it, cost));
-        if (row == 0) return fmt::format("{}: what the others are held against", name);
-        if (!it.in_percent) return fmt::format("{}: {}, {:.3g} nats a character", name, share, it.read(at));
-        return std::abs(less) < 0.05
-                   ? fmt::format("{}: {}, as many read", name, share)
-                   : fmt::format("{}: {}, {:.1f} points {}", name, share, std::abs(less), less > 0 ? "less" : "more");
+        const double share = 100 * it.cost(at, cost) / it.cost(against_, cost);
+        const std::string how = std::abs(share - 100) < 1 ? "as many " + cost_name(it, cost)
+                                                          : fmt::format("{:.2g} % of the {}", share, cost_name(it, cost));
+        const std::string& other = it.table->rows[against_].name;
+        if (!it.in_percent)
+            return fmt::format("{}: {}; {} nats a character, {} {}", name, how, read_text(it, at), other,
+                               read_text(it, against_));
+        return fmt::format("{}: {}; {} read right, {} {}", name, how, read_text(it, at), other, read_text(it, against_));
     }
-    static std::string caption_of(const Tradeoff& it) {
-        return fmt::format("Left is cheaper, {} is better. Dashed: {}.", it.in_percent ? "up" : "down",
-                           it.table->rows.front().name);
+    std::string caption_of(const Tradeoff& it) const {
+        return fmt::format("Dashed lines: {}. A short bar on the left is cheap, a {} one on the right reads well.",
+                           it.table->rows[against_].name, it.in_percent ? "long" : "short");
     }
 
-    void draw_dots(Ui& ui, const Tradeoff& it, const Rect& r) {
+    void draw_rows(Ui& ui, const Tradeoff& it, const Rect& r) {
         const Theme& theme = *ui.theme;
-        double least = 1e300, most = 0, low = 1e300, high = -1e300;
+        float names = 60;
+        double most_cost = 1e-9, most_read = it.in_percent ? 100 : 1e-9;
         for (size_t row = 0; row < it.rows(); ++row) {
-            least = std::min(least, it.cost(row, cost_)), most = std::max(most, it.cost(row, cost_));
-            if (!std::isfinite(it.read(row))) continue;
-            low = std::min(low, it.read(row)), high = std::max(high, it.read(row));
+            names = std::max(names, ui.text_width(it.table->rows[row].name, {.size = 14, .weight = 700}) + 16);
+            most_cost = std::max(most_cost, it.cost(row, cost_));
+            if (std::isfinite(it.read(row))) most_read = std::max(most_read, it.read(row));
         }
-        const Rect plot{r.x + 46, r.y + 22, r.w - 46 - 20, r.h - 22 - 38};
-        if (plot.w < 160 || plot.h < 60 || !(least > 0) || !(high >= low)) return;
-        const double margin = std::max(0.15 * (high - low), it.in_percent ? (least_span - (high - low)) / 2 : 0.1);
-        low -= margin, high += margin;
-        const double left = least / 1.8, right = std::max(most * 1.8, least * 4);
-        const auto x_of = [&](double cost) {
-            return plot.x + plot.w * static_cast<float>(std::log(cost / left) / std::log(right / left));
-        };
-        const auto y_of = [&](double read) {
-            return plot.bottom() - plot.h * static_cast<float>((read - low) / (high - low));
-        };
-        ui.text(r.x, r.y + 12, it.in_percent ? "% read right" : it.table->columns[it.quality].title,
-                {.size = 13, .color = theme.ink2});
-        const double step = high - low > 40 ? 20 : high - low > 18 ? 10 : high - low > 3 ? 5 : 0.5;
-        for (double mark = std::ceil(low / step) * step; mark <= high; mark += step) {
-            ui.line({plot.x, y_of(mark)}, {plot.right(), y_of(mark)}, theme.grid);
-            ui.text(plot.x - 8, y_of(mark) + 4, fmt::format("{:g}", mark),
-                    {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
-        }
-        const std::string& of_cost = it.table->columns[it.costs[cost_]].unit;
-        for (double power = std::pow(10.0, std::floor(std::log10(left))); power <= right; power *= 10)
-            for (const double factor : {1.0, 2.0, 5.0}) {
-                const double mark = factor * power;
-                if (mark < left || mark > right) continue;
-                ui.line({x_of(mark), plot.y}, {x_of(mark), plot.bottom()}, theme.grid);
-                ui.text(x_of(mark), plot.bottom() + 16, scene::figure_text(mark, of_cost),
-                        {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
-            }
-        ui.text(plot.x + plot.w / 2, plot.bottom() + 33, cost_name(it, cost_) + ", log",
-                {.size = 13, .color = theme.ink2, .align = Align::center});
-        const Point base{x_of(it.cost(0, cost_)), y_of(it.read(0))};
-        const Point down[] = {{base.x, plot.y}, {base.x, plot.bottom()}},
-                    along[] = {{plot.x, base.y}, {plot.right(), base.y}};
-        ui.polyline(down, theme.ink3, 1.5f, 6, 5);
-        ui.polyline(along, theme.ink3, 1.5f, 6, 5);
-        draw_names(ui, it, plot, x_of, y_of);
-        for (size_t row = it.rows(); row-- > 0;) {
-            if (!std::isfinite(it.read(row))) continue;
-            const Point at{x_of(it.cost(row, cost_)), y_of(it.read(row))};
-            const bool told = static_cast<int>(row) == row_told(it);
-            row == 0 ? ui.rect({at.x - 6, at.y - 6, 12, 12}, theme.ink)
-                     : ui.circle(at, 6, told ? data::orange : data::green);
-            if (told) ui.ring(at, 9, theme.ink, 2);
-            const Rect near{at.x - 8, at.y - 8, 16, 16};
-            if (ui.hovered(near)) ui.tooltip(headline_of(it, static_cast<int>(row)));
-            if (ui.clicked(near)) picked_ = static_cast<int>(row);
-        }
-    }
-
-    // Beside, above or below its dot, where neither another name nor another dot is; the one that is told comes first.
-    template <typename X, typename Y>
-    void draw_names(Ui& ui, const Tradeoff& it, const Rect& plot, const X& x_of, const Y& y_of) const {
-        std::vector<Rect> taken;
+        names = std::min(names, r.w * 0.32f);
+        const float numbers = 86, gap = 24, half = (r.w - names - gap) / 2 - numbers, head = 24;
+        if (half < 40) return;
+        const Rect left{r.x + names, r.y + head, half, r.h - head},
+            right{left.right() + numbers + gap, r.y + head, half, r.h - head};
+        ui.text(left.x, r.y + 14, cost_name(it, cost_), {.size = 13, .color = theme.ink2, .width = half + numbers});
+        ui.text(right.x, r.y + 14, it.in_percent ? "% read right" : it.table->columns[it.quality].title,
+                {.size = 13, .color = theme.ink2, .width = half + numbers});
+        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 88.0f),
+                    thick = std::clamp(pitch * 0.5f, 11.0f, 36.0f);
+        const auto cost_at = [&](size_t row) { return half * static_cast<float>(it.cost(row, cost_) / most_cost); };
+        const auto read_at = [&](size_t row) { return half * static_cast<float>(std::max(0.0, it.read(row)) / most_read); };
         for (size_t row = 0; row < it.rows(); ++row) {
-            const Point at{x_of(it.cost(row, cost_)), y_of(it.read(row))};
-            taken.push_back({at.x - 8, at.y - 8, 16, 16});
-        }
-        std::vector<size_t> order = {static_cast<size_t>(row_told(it)), 0};
-        for (size_t row = 1; row < it.rows(); ++row)
-            if (static_cast<int>(row) != row_told(it)) order.push_back(row);
-        for (size_t n = 0; n < order.size(); ++n) {
-            const size_t row = order[n];
-            if (!std::isfinite(it.read(row)) || (n > 0 && row == order[0])) continue;
-            const Point at{x_of(it.cost(row, cost_)), y_of(it.read(row))};
-            const TextStyle style{.size = 13, .weight = n < 2 ? 700 : 400};
-            const float w = ui.text_width(it.table->rows[row].name, style) + 4, h = 17;
-            const Rect places[] = {{at.x + 12, at.y - h / 2, w, h},
-                                   {at.x - 12 - w, at.y - h / 2, w, h},
-                                   {at.x - w / 2, at.y - 12 - h, w, h},
-                                   {at.x - w / 2, at.y + 12, w, h}};
-            for (const Rect& place : places) {
-                if (place.x < plot.x || place.right() > plot.right() + 16 || place.y < plot.y - 8 ||
-                    place.bottom() > plot.bottom() + 2)
-                    continue;
-                if (std::any_of(taken.begin(), taken.end(), [&](const Rect& other) {
-                        return place.x < other.right() && other.x < place.right() && place.y < other.bottom() &&
-                               other.y < place.bottom();
-                    }))
-                    continue;
-                taken.push_back(place);
-                ui.rect(place, ui.theme->panel);
-                ui.text(place.x + 2, place.bottom() - 4, it.table->rows[row].name, style);
-                break;
+            const float y = left.y + pitch * static_cast<float>(row), middle = y + pitch / 2;
+            if (y + pitch > r.bottom() + 2) break;
+            const bool told = static_cast<int>(row) == row_told(it), base = row == against_;
+            const Rect line{r.x, y, r.w, pitch};
+            if (told) ui.rect({line.x - 4, line.y, line.w + 8, line.h}, theme.panel2);
+            const Color fill = base ? theme.ink : told ? data::orange : data::green;
+            ui.text(r.x, middle + 5, it.table->rows[row].name,
+                    {.size = 14, .weight = told || base ? 700 : 400, .width = names - 8});
+            ui.rect({left.x, middle - thick / 2, std::max(2.0f, cost_at(row)), thick}, fill);
+            ui.text(left.right() + 8, middle + 5, scene::figure_text(it.cost(row, cost_), unit_of(it, cost_)),
+                    {.size = 13, .weight = told ? 700 : 400, .width = numbers - 8});
+            if (std::isfinite(it.read(row))) {
+                ui.rect({right.x, middle - thick / 2, std::max(2.0f, read_at(row)), thick}, fill);
+                ui.text(right.right() + 8, middle + 5, read_text(it, row),
+                        {.size = 13, .weight = told ? 700 : 400, .width = numbers - 8});
             }
+            if (ui.hovered(line)) ui.tooltip(headline_of(it, static_cast<int>(row)));
+            if (ui.clicked(line)) picked_ = static_cast<int>(row);
         }
+        const float end = std::min(r.bottom(), left.y + pitch * static_cast<float>(it.rows()));
+        const Point cost_line[] = {{left.x + cost_at(against_), left.y}, {left.x + cost_at(against_), end}},
+                    read_line[] = {{right.x + read_at(against_), left.y}, {right.x + read_at(against_), end}};
+        ui.polyline(cost_line, theme.ink3, 1.5f, 6, 5);
+        if (std::isfinite(it.read(against_))) ui.polyline(read_line, theme.ink3, 1.5f, 6, 5);
     }
 };
 

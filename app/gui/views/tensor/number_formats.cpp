@@ -21,6 +21,7 @@ constexpr NumberFormat format_rows[] = {
     {"f32", 8, 23, 32, 0, ""}, {"tf32", 8, 10, 32, 0, "13 unused"},   {"bf16", 8, 7, 16, 0, ""},
     {"f16", 5, 10, 16, 0, ""}, {"e4m3", 4, 3, 8, 448, "no infinity"}, {"e5m2", 5, 2, 8, 0, ""},
 };
+constexpr double well_kept = 0.002;                    // a scaled number that is off by less came through
 constexpr size_t sixteen_first = 1, sixteen_last = 3;  // those that the lesson compares: tf32, bf16, f16
 
 constexpr float row_least = 21;  // of a format
@@ -77,10 +78,21 @@ const NumberFormat& worst_of(double value) {  // of the types of 16 bits and TF3
     return *worst;
 }
 
+// What a number was made of, "1,024 × 2e-8", where it is such a pick; else empty.
+std::string_view made_of(double value) {
+    for (const Picked& pick : picks)
+        if (std::abs(pick.value - value) < 1e-6 * std::abs(value) && pick.label.find(' ') != std::string_view::npos)
+            return pick.label;
+    return {};
+}
+
 std::string headline_of(double value) {
     const NumberFormat& worst = worst_of(value);
     const double kept = nearest_in(worst, value);
     if (std::isinf(kept)) return fmt::format("{} is too large for {}", number_text(value), worst.name);
+    if (const std::string_view product = made_of(value);
+        !product.empty() && std::abs(kept - value) < well_kept * std::abs(value))
+        return fmt::format("{} comes through in tf32, bf16 and f16, {} at most", product, error_text(value, kept));
     if (kept == value) return fmt::format("{} is exact in tf32, bf16 and f16", number_text(value));
     std::vector<std::string_view> in;  // all in which it becomes that
     for (size_t i = sixteen_first; i <= sixteen_last; ++i)

@@ -26,6 +26,8 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
 constexpr std::string_view hidden_exhibit =
     "This is its first step, before it has learned anything. What it learned waits for your answer.";
 
+constexpr float headline_from = 240;  // height of a lesson's picture that has room for one
+
 constexpr std::string_view unknown_exhibit = "What the step shows waits for your answer.";
 
 // The run's first step in place of its last.
@@ -51,19 +53,24 @@ class BatchView final : public View {
         const auto step = snapshot->training.step;
         if (step) refresh(step, focus);
         if (step && exhibit_.kind != Exhibit::Kind::none && exhibit_.kind != Exhibit::Kind::pictures) {
-            const Rect body = ui.panel(area, {.title = exhibit_.title,
-                                              .right = !hidden              ? exhibit_.right
-                                                       : snapshot == newest ? std::string()
-                                                                            : std::string("before learning"),
-                                              .badge = exhibit_.derived ? Provenance::derived : Provenance::executed,
-                                              .caption = !hidden              ? exhibit_.caption
-                                                         : snapshot == newest ? std::string(unknown_exhibit)
-                                                                              : std::string(hidden_exhibit)});
+            Rect body = ui.panel(area, {.title = exhibit_.title,
+                                        .right = !hidden              ? exhibit_.right
+                                                 : snapshot == newest ? std::string()
+                                                                      : std::string("before learning"),
+                                        .badge = exhibit_.derived ? Provenance::derived : Provenance::executed,
+                                        .caption = !hidden              ? exhibit_.caption
+                                                   : snapshot == newest ? std::string(unknown_exhibit)
+                                                                        : std::string(hidden_exhibit)});
             if (hidden && snapshot == newest) {
                 ui.dashed({body.x, body.y + 4, body.w, 42}, ui.theme->ink3, 3, 3);
                 return ui.text(body.x + body.w / 2, body.y + 30, "Hidden until you lock an answer.",
                                {.size = 13, .color = ui.theme->ink2, .align = Align::center}),
                        void();
+            }
+            if (const std::string head = exhibit_headline(*snapshot, exhibit_);
+                !hidden && !head.empty() && body.h > headline_from && session.workspace == Workspace::learn) {
+                ui.text(body.x, body.y + 20, head, {.size = 20, .weight = 700, .width = body.w});
+                body = {body.x, body.y + 34, body.w, body.h - 34};
             }
             const int before = layer_;
             draw_exhibit(ui, *snapshot, exhibit_, layer_, body);
@@ -108,10 +115,12 @@ class BatchView final : public View {
         fresh.refresh(step, focus);
         if (fresh.exhibit_.kind != Exhibit::Kind::none && fresh.exhibit_.kind != Exhibit::Kind::pictures) {
             if (hidden) return fmt::format("{}\n  {}\n", fresh.exhibit_.title, hidden_exhibit);
-            const std::string written = written_text(*snapshot);
-            return fmt::format("{} ({}), {}\n  {}\n{}", fresh.exhibit_.title,
-                               fresh.exhibit_.derived ? "derived" : "executed", fresh.exhibit_.right, fresh.exhibit_.caption,
-                               written.empty() ? "" : "  " + written + "\n");
+            std::string text =
+                fmt::format("{} ({}), {}\n  {}\n", fresh.exhibit_.title, fresh.exhibit_.derived ? "derived" : "executed",
+                            fresh.exhibit_.right, fresh.exhibit_.caption);
+            for (const std::string& more : {exhibit_headline(*snapshot, fresh.exhibit_), written_text(*snapshot)})
+                if (!more.empty()) text += "  " + more + "\n";
+            return text;
         }
         if (step->labels.empty()) return "Batch and gradient: " + nothing_text(*snapshot) + "\n";
         std::string text = fmt::format("Batch and gradient (executed), step {}\n  ", step->step);

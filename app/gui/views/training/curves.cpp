@@ -39,10 +39,10 @@ class CurvesView final : public View {
         const auto snapshot = without_kept_back(session, session.snapshot());
         const auto& curves = snapshot->training.curves;
         const std::string waiting = kept_back(curves), sentence = waiting.empty() ? caption(*snapshot, focus) : waiting;
-        const Rect body = ui.panel(area, {.title = "Learning curves",
-                                          .right = counted(curves.size(), "run"),
-                                          .badge = Provenance::executed,
-                                          .caption = sentence});
+        Rect body = ui.panel(area, {.title = "Learning curves",
+                                    .right = counted(curves.size(), "run"),
+                                    .badge = Provenance::executed,
+                                    .caption = sentence});
         if (curves.empty() || curves.front().loss.empty())
             return ui.say_nothing_yet(body, "No training step has finished yet.",
                                       "The first point appears when the first step has run.");
@@ -51,6 +51,10 @@ class CurvesView final : public View {
             ui.tooltip(caption(*snapshot, focus, true));
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
+        if (const std::string head = headline(session, *snapshot); !head.empty() && body.h > headline_from) {
+            ui.text(body.x, body.y + 22, head, {.size = 20, .weight = 700, .width = body.w});
+            body = {body.x, body.y + 36, body.w, body.h - 36};
+        }
         float x = body.x;
         const bool room = body.h > 170;
         if (room) {
@@ -132,11 +136,14 @@ class CurvesView final : public View {
                 if (curve.to_target > 0) text += fmt::format("; {} after {} steps", curve.name, curve.to_target);
             text += "\n";
         }
-        const std::string waiting = kept_back(snapshot->training.curves);
+        const std::string waiting = kept_back(snapshot->training.curves), head = headline(session, *snapshot);
+        if (!head.empty()) text += "  " + head + ".\n";
         return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) + "\n";
     }
 
   private:
+    struct Plot;
+
     // What is said of runs that a question asks about; empty: of none is asked.
     static std::string kept_back(const std::vector<Curve>& curves) {
         std::vector<std::string> names;
@@ -149,6 +156,75 @@ class CurvesView final : public View {
         for (size_t i = 1; i < names.size(); ++i) all += (i + 1 == names.size() ? " and " : ", ") + names[i];
         return fmt::format("All runs have ended; how {} {} on waits for your answer.", all,
                            names.size() == 1 ? "goes" : "go");
+    }
+    static constexpr float headline_from = 330;  // height of a lesson's picture that has room for one
+
+    // What the runs of a lesson's picture come to, once nothing is asked about them any more; empty: nothing is said.
+    static std::string headline(const Session& session, const Snapshot& snapshot) {
+        const std::vector<Curve>& curves = snapshot.training.curves;
+        if (session.workspace != Workspace::learn || !session.lesson.lesson || curves.empty()) return {};
+        if (std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
+                return curve.kept_back || curve.running || curve.loss.size() < 2 || !std::isfinite(curve.loss.back());
+            }))
+            return {};
+        const bool read = std::all_of(curves.begin(), curves.end(),
+                                      [](const Curve& curve) { return curve.measure.empty() && !curve.accuracy.empty(); });
+        return curves.size() > 1 ? headline_of_runs(curves, read) : headline_of_run(snapshot, read);
+    }
+    // `read`: of all it is known how many unseen examples they read.
+    static std::string headline_of_runs(const std::vector<Curve>& curves, bool read) {
+        const auto share = [](const Curve& curve) { return 100 * curve.accuracy.back().accuracy; };
+        if (read) {
+            const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
+            const auto [worst, best] = std::minmax_element(curves.begin(), curves.end(), by_end);
+            if (share(*best) - share(*worst) < alike)
+                return fmt::format("{} read {:.1f} to {:.1f} % of unseen examples",
+                                   curves.size() == 2   ? std::string("Both")
+                                   : curves.size() == 3 ? std::string("All three")
+                                                        : fmt::format("All {}", curves.size()),
+                                   share(*worst), share(*best));
+        }
+        if (curves.size() > 3) return {};
+        std::string text;
+        for (const Curve& curve : curves)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", curve.name,
+                                read ? fmt::format("{:.1f} %", share(curve)) : loss_text(curve.loss.back()));
+        return (read ? "Of unseen examples they read: " : "Their losses end at: ") + text;
+    }
+    static std::string headline_of_run(const Snapshot& snapshot, bool read) {
+        const Curve& curve = snapshot.training.curves.front();
+        const double first = curve.loss.front(), last = curve.loss.back();
+        if (const double guess = guess_of(snapshot); guess > 0)
+            return fmt::format("The generator's loss ends at {}, near ln 2 = {:.3f}: neither player wins", loss_text(last),
+                               guess);
+        if (curve.target > 0 && curve.to_target > 0)
+            return fmt::format("The target of {:g} is reached after {}", curve.target, counted(curve.to_target, "step"));
+        const std::string steps = counted(curve.loss.size(), "step");
+        const std::string way =
+            std::abs(last - first) < 0.01 * std::abs(first)
+                ? fmt::format("After {} the loss is still {}", steps, loss_text(last))
+                : fmt::format("The loss goes from {} to {} in {}", loss_text(first), loss_text(last), steps);
+        return read ? fmt::format("{}; {:.1f} % of unseen examples are right", way, 100 * curve.accuracy.back().accuracy)
+                    : way;
+    }
+    static constexpr double alike = 5;  // points of accuracy that such runs lie apart by chance
+
+    // The loss of a generator whose opponent can only guess; 0: the run has no such players, or ended far from it.
+    static double guess_of(const Snapshot& snapshot) {
+        const auto& training = snapshot.training;
+        if (!training.step || training.step->model != "gan" || training.curves.size() != 1) return 0;
+        const double guess = std::log(2.0), last = training.curves.front().loss.back();
+        return std::abs(last - guess) < 0.15 ? guess : 0;
+    }
+    static void draw_guess(Ui& ui, const Plot& plot) {
+        const double guess = guess_of(plot.snapshot);
+        if (guess <= plot.y.low || guess >= plot.y.high) return;
+        const float at = plot.y.at(guess);
+        const Point line[] = {{plot.x.from, at}, {plot.x.from + plot.x.length, at}};
+        ui.polyline(line, data::orange, 2, 7, 4);
+        if (plot.r.h > 90)
+            ui.text(plot.x.from + 4, at + 17, fmt::format("ln 2 = {:.3f}: the opponent only guesses", guess),
+                    {.size = 13, .weight = 600});
     }
     static constexpr std::string_view no_log = "no log of a loss of 0 or less";
     float title_ = 14;                 // of a plot: its baseline above it
@@ -528,6 +604,7 @@ class CurvesView final : public View {
             ui.text(x.from - 8, at + 4, label, {.size = 12, .color = theme.ink2, .align = Align::right});
         }
         if (plot.loss) draw_target(ui, plot);
+        if (plot.loss && plot.first().kept_back == false) draw_guess(ui, plot);
         if (plot.loss && !alone_) return;
         for (int i = 0, marks = plot.few ? static_cast<int>(x.high) : 5; i <= marks; ++i) {
             const double step = x.high * i / marks;

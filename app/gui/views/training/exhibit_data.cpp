@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/nn/data/made/grid_world.h"
+#include "core/nn/data/made/points.h"
 #include "core/tensor/op.h"
 
 namespace lockstep::gui {
@@ -64,6 +65,10 @@ Exhibit gan_of(const StepRecord& step) {
     fit_axes(frame);
     it.low_x = frame.low_x - 0.5f, it.high_x = frame.high_x + 0.5f, it.low_y = frame.low_y - 0.5f,
     it.high_y = frame.high_y + 0.5f;
+    const nn::PointSet set = nn::eight_gaussians(1);
+    Exhibit::Cloud clumps{.name = "the eight clumps", .dots = {}, .color = 8, .radius = 16, .ring = true};
+    for (size_t i = 0; i + 1 < set.centres.size(); i += 2) clumps.dots.emplace_back(set.centres[i], set.centres[i + 1]);
+    it.clouds.push_back(std::move(clumps));
     return it;
 }
 

@@ -23,7 +23,8 @@ Color cloud_color(int index, const Theme& theme) {
     return index >= 8 ? theme.ink : colors[index % 8];
 }
 
-constexpr size_t most_edges = 800;  // that are drawn: each is a quad
+constexpr size_t written_in_headline = 36;  // letters
+constexpr size_t most_edges = 800;          // that are drawn: each is a quad
 
 void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
@@ -234,12 +235,6 @@ void draw_maze(Ui& ui, const Exhibit& it, const Rect& r) {
         }
         ui.rect(box, mix(theme.panel2, data::sky, 0.6f * std::sqrt(it.visits[static_cast<size_t>(s)] / busiest)));
         if (kind == 'G' || kind == 'X') ui.frame(box, kind == 'G' ? data::green : data::vermillion, 2.5f);
-        if (kind != '.' && cell > 26)
-            ui.text(box.x + 4, box.y + 14,
-                    kind == 'S'   ? "start"
-                    : kind == 'G' ? "goal"
-                                  : "pit",
-                    {.size = 12, .weight = 600, .width = box.w - 5});
         if (kind == 'G' || kind == 'X') continue;
         for (int a = 0; a < 4; ++a) {  // up, right, down, left
             const float p = it.policy[static_cast<size_t>(s * 4 + a)], length = cell * 0.4f * p;
@@ -251,17 +246,27 @@ void draw_maze(Ui& ui, const Exhibit& it, const Rect& r) {
     for (const int state : it.path) path.push_back(middle(state));
     if (path.size() > 1) ui.polyline(path, data::orange, 3);
     if (!path.empty()) ui.circle(path.back(), 5, data::orange);
+    for (int s = 0; s < it.rows * it.columns && cell > 26; ++s) {  // on the path, which would strike them through
+        const char kind = it.cells[static_cast<size_t>(s)];
+        if (kind != 'S' && kind != 'G' && kind != 'X') continue;
+        const std::string_view word = kind == 'S' ? "start" : kind == 'G' ? "goal" : "pit";
+        const TextStyle style{.size = 12, .weight = 600, .width = cell - 6};
+        const Rect box{middle(s).x - cell / 2 + 3, middle(s).y - cell / 2 + 3, 0, 0};
+        ui.rect({box.x, box.y, std::min(cell - 6, ui.text_width(word, {.size = 12, .weight = 600}) + 4), 15}, theme.panel);
+        ui.text(box.x + 2, box.y + 12, word, style);
+    }
     const float x = left + cell * static_cast<float>(it.columns) + 18, room = r.right() - x;
     if (room < 120) return;
     ui.legend_line(x, top + 16, data::orange, false, "likeliest path");
     ui.legend(x, top + 40, mix(theme.panel2, data::sky, 0.6f), Hatch::solid, "often visited");
     ui.legend(x, top + 64, theme.ink3, Hatch::diagonal, "wall");
+    ui.legend_line(x, top + 88, theme.ink, false, "the longer, the likelier");
 }
 
 void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
     const char* names[] = {"noisy", "repaired", "clean"};
-    const float label = 64, row = std::min(r.h / 3, 92.f), size = row - 6;
+    const float label = 64, row = std::min(r.h / 3, 132.f), size = row - 6;
     const int count = std::max(1, static_cast<int>((r.w - label) / (size + 6)));
     const int w = it.columns, h = it.rows;
     const auto batch = static_cast<int>(it.pictures[0]->shape.front());
@@ -281,7 +286,74 @@ void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Re
     }
 }
 
+// How much pictures differ from their mean picture: mean squared, a pixel.
+double spread_of(const nn::GraphNode& pictures) {
+    const auto count = static_cast<size_t>(pictures.shape.front());
+    const size_t pixels = count > 0 ? pictures.value->size() / count : 0;
+    double spread = 0;
+    for (size_t p = 0; p < pixels; ++p) {
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < count; ++i) {
+            const auto value = static_cast<double>((*pictures.value)[i * pixels + p]);
+            sum += value, squares += value * value;
+        }
+        const auto n = static_cast<double>(count);
+        spread += squares / n - (sum / n) * (sum / n);
+    }
+    return pixels > 0 ? spread / static_cast<double>(pixels) : 0;
+}
+std::string repaired_headline(const Exhibit& it) {
+    const double clean = spread_of(*it.pictures[2]), made = spread_of(*it.pictures[1]);
+    if (!(clean > 0)) return {};
+    const double share = 100 * made / clean;
+    return share < 20 ? fmt::format("All get nearly the same answer: it varies {:.0f} % as much as the pictures", share)
+                      : fmt::format("Answers follow their pictures, blurred: they vary {:.0f} % as much", share);
+}
+
+// The newest measure of the first run that is not younger than the step on show; null: there is none.
+const nn::Evaluation* measured_at(const Snapshot& snapshot) {
+    if (snapshot.training.curves.empty() || !snapshot.training.step) return nullptr;
+    const nn::Evaluation* newest = nullptr;
+    for (const nn::Evaluation& one : snapshot.training.curves.front().accuracy)
+        if (one.step <= snapshot.training.step->step + 1) newest = &one;
+    return newest;
+}
+
 }  // namespace
+
+std::string exhibit_headline(const Snapshot& snapshot, const Exhibit& it) {
+    if (!snapshot.training.step) return {};
+    const std::string& model = snapshot.training.step->model;
+    const nn::Evaluation* const measured = measured_at(snapshot);
+    if (it.kind == Exhibit::Kind::repaired) return repaired_headline(it);
+    if (it.kind == Exhibit::Kind::maze) {
+        const auto steps = static_cast<int64_t>(it.path.size()) - 1;
+        const std::string count = fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
+        if (it.arrives) return "By its likeliest moves it reaches the goal in " + count;
+        return it.cells[static_cast<size_t>(it.path.back())] == 'X'
+                   ? "By its likeliest moves it falls into a pit after " + count
+                   : "By its likeliest moves it is stuck after " + count;
+    }
+    if (it.kind == Exhibit::Kind::sequences)
+        return fmt::format("{} of {} sequences are said without a mistake", it.right_sequences, it.all_sequences);
+    if (model == "gan" && measured && !measured->measures.empty())
+        return fmt::format("The made points cover {:.0f} of the eight clumps", measured->measures.front().value);
+    if (model == "gcn" && measured) {
+        const size_t known = it.clouds.empty() ? 0 : it.clouds.back().dots.size();
+        return fmt::format("From {} known labels, {:.1f} % of the other nodes are placed right", known,
+                           100 * measured->accuracy);
+    }
+    if (model == "kmeans") return "Each ring stands at the mean of its points: no gradient took part";
+    if (const Written* const newest = written_at(snapshot); it.kind == Exhibit::Kind::attention && newest != nullptr) {
+        std::string text;
+        for (const char c : newest->text) {  // what is none of ASCII's letters is one sign, however many bytes it takes
+            if ((static_cast<unsigned char>(c) & 0xc0) == 0x80 || text.size() >= written_in_headline) continue;
+            text += c == '\n' ? ' ' : c >= ' ' && c <= '~' ? c : '?';
+        }
+        return fmt::format("After {} steps it writes: \"{} ...\"", newest->step + 1, text);
+    }
+    return {};
+}
 
 std::string written_text(const Snapshot& snapshot) {
     const Written* const newest = written_at(snapshot);
