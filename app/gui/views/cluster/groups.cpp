@@ -34,12 +34,13 @@ std::string spaced(std::string name) {
 
 // The axis whose bytes the step on show asks about: "cp" of bytes@axis:cp@row:ring; empty: it asks nothing of that kind.
 std::string asked_axis(const LessonState& state) {
+    constexpr std::string_view sent = "bytes";  // the figure, not the view
     const auto step = static_cast<size_t>(std::max(0, state.step));
     if (!state.lesson || step >= state.lesson->steps.size()) return {};
     for (const lessons::Predict& predict : state.lesson->steps[step].predicts)
         for (const scene::FigureName& name : predict.of.names())
             for (const scene::FigureName::Place& place : name.places)
-                if (name.base == "bytes" && place.kind == "axis") return place.value;
+                if (name.base == sent && place.kind == "axis") return place.value;
     return {};
 }
 
