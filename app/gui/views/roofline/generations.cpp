@@ -210,8 +210,10 @@ Table place_table(const Ui& ui, const std::vector<Row>& rows, const Rect& body, 
         std::erase_if(table.columns, [go](const Column& column) { return column.goes == go; });
     table.pitch = room / static_cast<float>(table.columns.size());
     table.height = std::min(64.0f, (body.h - table.head) / static_cast<float>(rows.size()));
-    for (const Row& row : rows)
+    for (const Row& row : rows) {
         if (row.time_us > 0) table.most_speed = std::max(table.most_speed, 1 / row.time_us);
+        if (row.measured) table.most_speed = std::max(table.most_speed, 1 / row.measured->time_us);  // a mark at its end
+    }
     return table;
 }
 
