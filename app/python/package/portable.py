@@ -105,8 +105,12 @@ def toolchain(target: str, folder: pathlib.Path) -> pathlib.Path:
         write(tools / name, COMPILER.format(zig=zig(), words=f"{name} -target {triple} -fno-sanitize=all -s"), executable=True)
     for name in ("ar", "ranlib"):
         write(tools / name, f'#!/bin/sh\nexec "{zig()}" {name} "$@"\n', executable=True)
-    # CMake calls it as it does windres: the source and the object are the last two words.
-    write(tools / "rc", f'#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nexec "{zig()}" rc /:target x64 /:output-format coff /fo "$2" "$1"\n', executable=True)
+    # CMake calls it as it does windres, which ends in SOURCE OBJECT, or Microsoft's rc, which ends in /fo OBJECT SOURCE.
+    write(tools / "rc", f'''#!/bin/sh
+while [ $# -gt 3 ]; do shift; done
+if [ "$1" = /fo ]; then object=$2 source=$3; else object=$3 source=$2; fi
+exec "{zig()}" rc /:target x64 /:output-format coff /fo "$object" "$source"
+''', executable=True)
     prefix = folder / "prefix"
     file = folder / "toolchain.cmake"
     write(file, f"""set(CMAKE_SYSTEM_NAME {system})

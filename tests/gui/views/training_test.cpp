@@ -659,4 +659,14 @@ TEST_CASE("a lesson's training step stands below the same step on another GPU, o
     CHECK(view_named("kernels")->make()->describe(desk.session, {}).find("beside it on A100: 92.8") != std::string::npos);
 }
 
+TEST_CASE("a tensor's root mean square is computed once for each step, however often it is drawn") {
+    std::vector<float> values = {3, 4};
+    RootMeanSquares squares;
+    CHECK(squares.of(values) == Approx(std::sqrt(12.5)));
+    values = {30, 40};  // no step's values change: what was computed stands
+    CHECK(squares.of(values) == Approx(std::sqrt(12.5)));
+    squares.forget();
+    CHECK(squares.of(values) == Approx(std::sqrt(1250.0)));
+}
+
 }  // namespace gui_training_test

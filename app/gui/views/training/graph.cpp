@@ -120,6 +120,7 @@ class GraphView final : public View {
 
     std::shared_ptr<const nn::StepRecord> seen_;  // kept: no other one gets its address
     TapePlan tape_;
+    mutable RootMeanSquares squares_;  // of seen_
     GraphPlan plan_;
     int level_ = -1, level_here_ = 0;  // chosen, -1 by the room; as it is
     int fits_ = -1;                    // columns, when plan_ was made
@@ -143,6 +144,7 @@ class GraphView final : public View {
         const bool other = !seen_ || !same_graph(*step, *seen_);
         seen_ = step;
         tape_ = plan_tape(*step);
+        squares_.forget();
         followed_moment_ = unfollowed;
         if (!other) return;
         stale_ = true;
@@ -169,7 +171,7 @@ class GraphView final : public View {
                                                           : tape_.last_forward();
         const nn::Followed* followed =
             step.followed && step.followed->element.size() == step.nodes.size() ? step.followed.get() : nullptr;
-        return {step, tape_, plan_, known, hidden, followed};
+        return {step, tape_, plan_, known, hidden, followed, &squares_};
     }
 
     // A program of one's own is followed where its first value arose that is no finite number: "the backward of u".

@@ -56,7 +56,7 @@ std::string value_text(const GraphScene& scene, const GraphNode& node) {
     if (!node.value) return "not kept";
     if (const std::string all = few_values(scene, node); !all.empty()) return all;
     if (!scene.followed && node.value->size() > 1)
-        return holds_integers(node) ? "whole numbers" : fmt::format("rms {:.4g}", root_mean_square(*node.value));
+        return holds_integers(node) ? "whole numbers" : fmt::format("rms {:.4g}", scene.square_of(*node.value));
     const float v = scene.followed ? followed_value(scene, node.value, node.id) : node.value->at(0);
     if (std::isnan(v) && scene.followed && scene.followed->element[static_cast<size_t>(node.id)] < 0) return "not followed";
     return holds_integers(node) ? fmt::format("{:.0f}", v) : signed_text(v);
@@ -77,7 +77,7 @@ std::string gradient_text(const GraphScene& scene, const GraphNode& node) {
     if (!node.requires_grad || scene.tape.complete_at[static_cast<size_t>(node.id)] < 0) return "none";
     if (scene.gradient_known(node)) {
         if (!node.gradient) return "not kept";
-        if (!scene.followed && node.gradient->size() > 1) return fmt::format("rms {:.3g}", root_mean_square(*node.gradient));
+        if (!scene.followed && node.gradient->size() > 1) return fmt::format("rms {:.3g}", scene.square_of(*node.gradient));
         const float g = scene.followed ? followed_value(scene, node.gradient, node.id) : node.gradient->at(0);
         return std::isnan(g) && !scene.followed ? "NaN" : signed_text(g);
     }

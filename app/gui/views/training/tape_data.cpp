@@ -474,4 +474,10 @@ double root_mean_square(const std::vector<float>& values) {
     return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
 }
 
+double RootMeanSquares::of(const std::vector<float>& values) {
+    const auto [known, fresh] = known_.try_emplace(&values, 0.0);
+    if (fresh) known->second = root_mean_square(values);
+    return known->second;
+}
+
 }  // namespace lockstep::gui

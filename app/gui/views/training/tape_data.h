@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/gui/session.h"
@@ -81,5 +82,15 @@ std::string layer_of(const std::string& node_name);     // "layers.0", "fc1", "p
 // "[1,17]" for element 17 + 128 of 64x128; "" for a scalar.
 std::string element_text(const std::vector<int64_t>& shape, int64_t element);
 double root_mean_square(const std::vector<float>& values);
+
+// Those of one step's tensors, each computed once however often it is drawn.
+class RootMeanSquares {
+  public:
+    double of(const std::vector<float>& values);  // which must outlive what is known
+    void forget() { known_.clear(); }
+
+  private:
+    std::unordered_map<const std::vector<float>*, double> known_;
+};
 
 }  // namespace lockstep::gui
