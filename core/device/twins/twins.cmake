@@ -1,6 +1,6 @@
 # The native twins are compiled for any processor as part of core/device, and again for AVX2; those whose time goes into f32
-# arithmetic once more for AVX-512. No contraction but in convolution, a product of matrices: what is left of the flags changes
-# no result, it lets loops become vectors: strict aliasing too, for a loop whose results may be the pointers of its own closure is
+# arithmetic once more for AVX-512. No contraction but in products of matrices, convolution among them: what is left of the flags
+# changes no result, it lets loops become vectors: strict aliasing too, for a loop whose results may be the pointers of its own closure is
 # none (no twin reads a value as another type, but by std::bit_cast). twins.cpp is told the families: the names
 # of the files in the rooms.
 set(wide_families activation attention glu)
@@ -27,7 +27,9 @@ function(twins_for processor sources)
   endif()
   target_sources(lockstep_device PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()
-set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/layers/convolution.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=fast SKIP_PRECOMPILE_HEADERS ON)
+foreach(product layers/convolution matrix/batched matrix/matmul)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/${product}.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=fast SKIP_PRECOMPILE_HEADERS ON)
+endforeach()
 if(LOCKSTEP_SANITIZE MATCHES "address" AND EXISTS /proc/cpuinfo)  # one copy: with the intrinsics in it where the builder has them
   file(STRINGS /proc/cpuinfo has_avx2 LIMIT_COUNT 1 REGEX "^flags.* avx2 ")
   if(has_avx2)

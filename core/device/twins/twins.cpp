@@ -10,10 +10,12 @@ namespace lockstep::device::twins {
 #define FAMILY(name) std::span<const Kernel> name();
 namespace portable {
 LOCKSTEP_FAMILIES
-}
+PlainProducts plain_products();
+}  // namespace portable
 namespace avx2 {
 LOCKSTEP_FAMILIES
-}
+PlainProducts plain_products();
+}  // namespace avx2
 namespace avx512 {
 LOCKSTEP_WIDE_FAMILIES
 }
@@ -68,6 +70,15 @@ std::vector<Kernel> all_kernels() {
 
 const char* instructions() {
     return has_avx512() ? "AVX-512" : has_avx2() ? "AVX2" : "portable";
+}
+
+const PlainProducts& plain_products() {
+#if defined(LOCKSTEP_TWINS_AVX2)
+    static const PlainProducts products = has_avx2() ? avx2::plain_products() : portable::plain_products();
+#else
+    static const PlainProducts products = portable::plain_products();
+#endif
+    return products;
 }
 
 std::vector<TwinPair> twins_of_both_widths() {

@@ -96,6 +96,14 @@ T tree_sum(T* partial, int count) {
 std::vector<Kernel> all_kernels();
 const char* instructions();  // "AVX-512", "AVX2", "portable"
 
+// f32 matrix products by plain loops (kernels/plain_product.h), for where there is no library: cut over a pool, or here.
+struct PlainProducts {
+    void (*whole)(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c,
+                  ThreadPool&);
+    void (*here)(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c);
+};
+const PlainProducts& plain_products();
+
 // AVX2's and AVX-512's twins of the same f32 kernels, for a test that holds them against each other; empty where this
 // machine or build has not both.
 struct TwinPair {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/cores.h"
 #include "core/base/diagnostic.h"
 #include "core/tensor/tape.h"
 
@@ -170,7 +171,7 @@ struct Follower {
 }  // namespace
 
 Followed follow(const StepRecord& record, const std::stop_token& stop) {
-    const auto device = device::open_device("host", {}).value();
+    const auto device = device::open_device("host", {.threads = static_cast<int>(cores())}).value();
     tensor::Heap heap(*device);
     Follower follower{record, heap, {}};
     follower.found.element.assign(record.nodes.size(), -1);

@@ -103,8 +103,8 @@ class BreakdownsView final : public View {
         const float names = std::min(160.0f, r.w * 0.4f), track = r.w - names - 44;
         for (size_t i = 0; i < std::size(causes); ++i) {
             const BreakdownCause& cause = causes[i];
-            const Rect bar{r.x + names, r.y + head + pitch * static_cast<float>(i), track * static_cast<float>(cause.stops) / 148.0f,
-                           pitch * 0.6f};
+            const Rect bar{r.x + names, r.y + head + pitch * static_cast<float>(i),
+                           track * static_cast<float>(cause.stops) / 148.0f, pitch * 0.6f};
             ui.text(r.x, bar.y + bar.h / 2 + 5, cause.name, {.size = 13, .width = names - 8});
             ui.rect(bar, cause.gpu ? data::vermillion : data::sky);
             if (!cause.gpu) ui.hatch(bar, faded(data::black, 0.45f), Hatch::diagonal);

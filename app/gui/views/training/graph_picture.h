@@ -23,7 +23,9 @@ struct GraphScene {
     const nn::Followed* followed = nullptr;  // null: root mean squares are shown
     RootMeanSquares* squares = nullptr;      // of this step; null: each is computed anew
 
-    double square_of(const std::vector<float>& values) const { return squares ? squares->of(values) : root_mean_square(values); }
+    double square_of(const std::vector<float>& values) const {
+        return squares ? squares->of(values) : root_mean_square(values);
+    }
 
     const nn::GraphNode& node(int id) const { return step.nodes[static_cast<size_t>(id)]; }
     const nn::GraphNode& shown(const GraphBox& box) const { return node(box.shown); }

@@ -30,6 +30,19 @@ void product(ThreadPool& pool, bool transpose_a, bool transpose_b, const T* a, c
     }
 }
 
+static void plain_product_here(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b,
+                               float* c) {
+    if (m <= 0 || n <= 0) return;
+    const auto rows = static_cast<size_t>(m), columns = static_cast<size_t>(n), depth = static_cast<size_t>(std::max(k, 0));
+    std::vector<float> straight;
+    if (transpose_a) a = (straight = transposed(a, depth, rows)).data();
+    columns_of_product(0, columns, transpose_b, rows, columns, depth, a, b, c);
+}
+
+PlainProducts plain_products() {
+    return {plain_product<float>, plain_product_here};
+}
+
 template <class T>
 void matmul_nn(ThreadPool& pool, const T* a, const T* b, T* c, int m, int n, int k) {
     product(pool, false, false, a, b, c, m, n, k);

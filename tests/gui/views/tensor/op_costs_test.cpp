@@ -65,7 +65,8 @@ TEST_CASE("the lesson's pictures of costs tell the step's message, and nothing b
         desk.session.workspace = Workspace::learn;
         desk.settle();
         look(desk);
-        for (const auto& [w, h, scale] : {std::tuple{1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.5f}}) {
+        for (const auto& [w, h, scale] :
+             {std::tuple{1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.5f}}) {
             INFO(step << " at " << w << " x " << h << ", " << scale);
             desk.size(w, h, scale);
             desk.frames(3);
