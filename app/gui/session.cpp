@@ -249,6 +249,7 @@ bool sketch_is_open(const LessonState& state) {
 
 void sketch_again(LessonState::Prediction& given) {
     given.locked = given.right = given.by_class = false;
+    given.again = true;
     given.truth.reset();
     given.told.reset();
     given.score = {};

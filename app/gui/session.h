@@ -103,6 +103,7 @@ struct LessonState {  // the player's part: which step, what was answered
         std::optional<double> truth;  // by the engine, once locked
         bool right = false;
         bool by_class = false;  // told by hands in presenter mode: no progress of the learner's
+        bool again = false;     // it was answered, and is being answered anew
         // Of a sketch: what is known, which the worker makes when the step is shown; what the learner put there; and once
         // locked what the engine has there, and how near the sketch came.
         std::shared_ptr<const lessons::SketchBoard> board;

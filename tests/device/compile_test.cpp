@@ -359,6 +359,12 @@ TEST_CASE("the first error is found in each compiler's way of writing it") {
     REQUIRE(by_clang.has_value());
     CHECK(by_clang->where == SourceLocation{"s.cu", 2, 4});
     CHECK(!first_error("0 errors generated\n", source, "s.cu").has_value());
+    // As Windows writes lines and paths.
+    const auto there = first_error("C:\\q\\source.cu:2:4: error: no\r\n    bad line\r\n", source, "s.cu");
+    REQUIRE(there.has_value());
+    CHECK(there->message == "no");
+    CHECK(there->where.file == "s.cu");
+    CHECK(there->where.line == 2);
     CHECK(!first_error("source.cu(99999999999999999999): error: x\n", source, "s.cu").has_value());
 }
 

@@ -86,6 +86,7 @@ TEST_CASE("in a text the longest term counts, at the borders of words") {
     const Glossary few =
         parse_glossary(warp +
                            "[[term]]\nname = \"warp scheduler\"\nsays = \"It picks a warp.\"\nsee = \"view:warps\"\n"
+                           "[[term]]\nname = \"ZeRO\"\nsays = \"Each rank keeps a part.\"\nsee = \"C08\"\n"
                            "[[term]]\nname = \"FP16\"\nsays = \"Half precision.\"\nsee = \"A13\"\n",
                        "t")
             .value();
@@ -98,6 +99,7 @@ TEST_CASE("in a text the longest term counts, at the borders of words") {
     CHECK(found("A warp\nscheduler, and fp16s, fp16.") == "[warp\nscheduler][fp16]");
     CHECK(found("warped, unwarp, warp_size, warp-wide") == "[warp]");
     CHECK(found("ünwarp warpé") == "");
+    CHECK(found("5 % is exactly zero; ZeRO, ZERO-1") == "[ZeRO][ZERO]");  // what has capitals is no other word
     CHECK(found("").empty());
 }
 

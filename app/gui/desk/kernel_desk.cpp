@@ -180,7 +180,14 @@ void KernelDesk::load() {
 // The documents that are not as they were given to the store last.
 void KernelDesk::put_changed() {
     for (KernelDocument& d : documents_) {
-        if (d.stored_as.empty()) d.stored_as = DocumentStore::id_of(d);
+        if (d.stored_as.empty()) {  // of two that began alike each has a file of its own
+            const std::string id = DocumentStore::id_of(d);
+            std::string free = id;
+            const auto taken = [&](const KernelDocument& other) { return other.stored_as == free; };
+            for (int n = 2; std::any_of(documents_.begin(), documents_.end(), taken); ++n)
+                free = fmt::format("{}-{}", id, n);
+            d.stored_as = free;
+        }
         const uint64_t hash = fnv1a64(text_of_document(d, d.used));
         if (const auto put = put_.find(d.stored_as); put != put_.end() && put->second == hash) continue;
         put_[d.stored_as] = hash;

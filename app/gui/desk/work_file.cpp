@@ -113,8 +113,10 @@ void begin_again(Session& session, const lessons::Lesson& lesson, const lessons:
     auto text = read_text(lesson.folder / exercise.file, size_t{1} << 20);
     if (!text.ok()) return session.post(ask::Tell{render(text.error())});
     KernelDocument& document = session.desk.document();
+    if (document.text == text.value()) return session.post(ask::Tell{"This is the lesson's own text already.", true});
     if (!document.is_host()) document.launch = launch_of(lesson, exercise, text.value());
     session.desk.set_text_anew(std::move(text.value()));
+    session.post(ask::Tell{"The lesson's own text again. Ctrl+Z in it brings back what you had written.", true});
 }
 
 void check_exercise(Session& session, int step, size_t exercise) {

@@ -138,7 +138,7 @@ struct PaletteLists {
         add("Reduced motion: on", "nothing travels or flows by itself", [](Shell& s) { s.motion = "reduced"; });
         add("Reduced motion: off", "", [](Shell& s) { s.motion = "full"; });
         add("Reduced motion: as the desktop says", "", [](Shell& s) { s.motion.clear(); });
-        add("Present to a class", "F11", [](Shell& s) { s.presenter.on = s.toggles_fullscreen = true; });
+        add("Present to a class", "F11", [](Shell& s) { s.presenter.on = s.fullscreen = true; });
         add("Keyboard", "F1: every key", [](Shell& s) { s.menu_ = Shell::Menu::help; });
         add("Tour of the machine", "twenty seconds", [](Shell& s) { begin_tour(s.session); });
         add("Play or pause", "Space", [](Shell& s) { s.session.playing = !s.session.playing; });

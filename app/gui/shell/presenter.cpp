@@ -93,7 +93,7 @@ void Shell::turn_page(int way) {
 bool Shell::presenter_key(const KeyPress& key) {
     if (key.code == KeyCode::f11 || (key.code == KeyCode::escape && !presenter.notes && state.focused == 0)) {
         presenter.on = presenter.blank = presenter.notes = false;
-        toggles_fullscreen = key.code == KeyCode::f11;
+        fullscreen = false;
         return true;
     }
     if (key.control) return false;
@@ -109,9 +109,10 @@ bool Shell::presenter_key(const KeyPress& key) {
     if (presenter.notes && key.code == KeyCode::page_down) return ++presenter.notes_page, true;
     if (presenter.notes && key.code == KeyCode::page_up) return --presenter.notes_page, true;
     if (key.code == KeyCode::escape) return presenter.notes = false, true;
-    if (key.code == KeyCode::backspace) return turn_page(-1), true;
+    // A presenter's remote sends Page Up and Page Down.
+    if (key.code == KeyCode::backspace || key.code == KeyCode::page_up) return turn_page(-1), true;
     LessonState& lesson = session.lesson;
-    if (key.code == KeyCode::space && state.focused == 0) {
+    if (key.code == KeyCode::page_down || (key.code == KeyCode::space && state.focused == 0)) {
         if (open == none) return turn_page(1), true;
         const auto at = static_cast<size_t>(lesson.step);
         LessonState::Prediction& given = lesson.predictions[at][open];

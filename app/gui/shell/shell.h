@@ -43,7 +43,7 @@ class Shell {
     void frame(const Input& input, float width, float height, double now);
     // A frame is wanted although no event came: something moves.
     bool wants_frame() const { return state.animate || session.playing; }
-    bool toggles_fullscreen = false;  // F11 was pressed; the backend takes it back
+    bool fullscreen = false;  // what the window should be; the backend follows
 
     // Presenter mode: one step of the lesson and its picture, so large that the last row reads it, with keys of its own
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.

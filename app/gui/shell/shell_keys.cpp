@@ -142,7 +142,7 @@ void Shell::menu_key(const KeyPress& key) {
         if (menu_ == Menu::help) menu_ = Menu::none;
         state.activate = menu_ != Menu::none;
     }
-    if (key.code == KeyCode::f11) toggles_fullscreen = true;
+    if (key.code == KeyCode::f11) fullscreen = !fullscreen;
 }
 
 void Shell::escape_key() {
@@ -260,8 +260,7 @@ void Shell::plain_key(const KeyPress& key) {
             menu_ = Menu::help;
             return;
         case KeyCode::f11:
-            presenter.on = true;
-            toggles_fullscreen = true;
+            presenter.on = fullscreen = true;
             return;
         case KeyCode::tab:
             keyboard_ = true;

@@ -96,6 +96,13 @@ void UiState::begin_frame() {
 }
 
 void UiState::end_frame() {
+    // A focused control that is drawn no more takes no keys: Tab goes on from where it stood.
+    if (mouse_clicked || focused != 0) left_at_ = -1;
+    if (const auto was = std::find(last_ring.begin(), last_ring.end(), focused);
+        focused != 0 && was != last_ring.end() && std::find(ring.begin(), ring.end(), focused) == ring.end()) {
+        left_at_ = static_cast<int>(was - last_ring.begin());
+        focused = 0;
+    }
     last_ring = ring;
     words_in_ring.clear();
     if (!mouse_down) dragging = 0;
@@ -119,7 +126,9 @@ void UiState::move_focus(int by) {
     if (last_ring.empty()) return;
     const auto count = static_cast<int>(last_ring.size());
     const auto found = std::find(last_ring.begin(), last_ring.end(), focused);
-    int at = found == last_ring.end() ? (by > 0 ? -1 : count) : static_cast<int>(found - last_ring.begin());
+    const int begin = left_at_ < 0 ? (by > 0 ? -1 : count) : std::min(left_at_, count) - (by > 0 ? 1 : 0);
+    int at = found == last_ring.end() ? begin : static_cast<int>(found - last_ring.begin());
+    left_at_ = -1;
     at = ((at + by) % count + count) % count;
     focused = last_ring[static_cast<size_t>(at)];
     focus_moved = true;
@@ -226,6 +235,12 @@ float Ui::scroll(std::string_view name, const Rect& view, float content_height) 
         scrolls(*this, name, view, offset);
     }
     return offset;
+}
+
+float Ui::scroll_lines(std::string_view name, const Rect& view, size_t lines, float pitch) {
+    const float seen = std::floor(view.h / pitch + 0.01f);
+    const float beyond = std::max(0.0f, static_cast<float>(lines) - seen) * pitch;
+    return std::floor(scroll(name, view, view.h + beyond) / pitch + 0.01f) * pitch;
 }
 
 void Ui::scroll_to(std::string_view id, float offset) {

@@ -171,9 +171,11 @@ struct Ui {
     float wheel(const Rect& rect);                     // notches over the rectangle, taken: nobody else sees them
     bool pressed(Key key, const Rect& part);           // while its view is the active one; outside of views over `part`
     float scroll(std::string_view id, const Rect& view, float content_height);  // offset to subtract; draws a thin bar
-    void scroll_to(std::string_view id, float offset);                          // wish for the next frame
-    void tooltip(std::string_view text);  // beside the pointer, above everything; '\n' breaks lines
-    void animate();                       // please draw the next frame too
+    float scroll_lines(std::string_view id, const Rect& view, size_t lines,
+                       float pitch);                    // by whole lines, the last in full
+    void scroll_to(std::string_view id, float offset);  // wish for the next frame
+    void tooltip(std::string_view text);                // beside the pointer, above everything; '\n' breaks lines
+    void animate();                                     // please draw the next frame too
     void push_scope(std::string_view name);
     void pop_scope();
 

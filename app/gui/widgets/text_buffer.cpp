@@ -486,6 +486,41 @@ bool TextBuffer::find(std::string_view needle, bool back, bool whole_case) {
     return false;
 }
 
+std::vector<Place> TextBuffer::all_of(std::string_view needle, size_t most) const {
+    std::vector<Place> found;
+    if (needle.empty()) return found;
+    const auto same = [](char a, char b) { return lower(a) == lower(b); };
+    for (size_t line = 0; line < lines_.size(); ++line) {
+        const std::string& text = lines_[line];
+        for (auto at = text.begin(); found.size() < most; at += static_cast<std::ptrdiff_t>(needle.size())) {
+            at = std::search(at, text.end(), needle.begin(), needle.end(), same);
+            if (at == text.end()) break;
+            found.push_back({line, static_cast<size_t>(at - text.begin())});
+        }
+    }
+    return found;
+}
+
+bool TextBuffer::replace_found(std::string_view needle, std::string_view by) {
+    const std::string chosen = selected_text();
+    const bool is_it = !needle.empty() && std::equal(chosen.begin(), chosen.end(), needle.begin(), needle.end(),
+                                                     [](char a, char b) { return lower(a) == lower(b); });
+    if (is_it) {
+        typing_ = false;
+        replace(selection_begin(), selection_end(), valid_utf8(by));
+    }
+    return find(needle);
+}
+
+size_t TextBuffer::replace_all(std::string_view needle, std::string_view by) {
+    const std::vector<Place> places = all_of(needle);
+    const std::string clean = valid_utf8(by);
+    typing_ = false;
+    for (size_t i = places.size(); i-- > 0;)  // from behind: the places before stay where they are
+        replace(places[i], {places[i].line, places[i].column + needle.size()}, clean, i + 1 < places.size());
+    return places.size();
+}
+
 size_t TextBuffer::cells_before(Place at) const {
     at = clamped(at);
     const std::string& line = lines_[at.line];

@@ -65,6 +65,11 @@ class TextBuffer {
     bool redo();
     // Selects the next occurrence after the selection (before it when `back`), around the end. False: there is none.
     bool find(std::string_view needle, bool back = false, bool whole_case = false);
+    // Where `needle` stands, in the order of the text, none within another. No more than the first `most`.
+    std::vector<Place> all_of(std::string_view needle, size_t most = 10'000) const;
+    bool replace_found(std::string_view needle,
+                       std::string_view by);  // the selection, where it is the needle; then finds on
+    size_t replace_all(std::string_view needle, std::string_view by);  // how many; undone in one go
 
     // Columns as they are drawn: a code point is one cell, a tab goes to the next stop.
     size_t cells_before(Place at) const;

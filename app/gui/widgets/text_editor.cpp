@@ -12,7 +12,7 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr float row_height = 19, text_size = 13, find_height = 36;
+constexpr float row_height = 19, text_size = 13, find_height = 36, replace_height = 32;
 constexpr TextStyle mono{.size = text_size, .mono = true};
 
 bool is(const KeyPress& key, char sign) {
@@ -90,8 +90,10 @@ void TextEditor::reveal(int32_t line) {
     if (at < top_ + 1 || at > top_ + rows - 3) top_ = std::max(0.0f, at - std::floor(rows / 3));
 }
 
-void TextEditor::open_find() {
+void TextEditor::open_find(bool replacing) {
     finding_ = find_keyboard_ = true;
+    replacing_ = replacing;
+    told_.clear();
     const std::string chosen = buffer.selected_text();
     if (!chosen.empty() && chosen.find('\n') == std::string::npos && chosen.size() < 100) needle_ = chosen;
     found_ = true;
@@ -99,7 +101,8 @@ void TextEditor::open_find() {
 
 bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     ui.push_scope("text editor");
-    const Rect area{whole.x, whole.y, whole.w, whole.h - (finding_ ? find_height : 0)};
+    const float bar = !finding_ ? 0 : replacing_ ? find_height + replace_height : find_height;
+    const Rect area{whole.x, whole.y, whole.w, whole.h - bar};
     const float glyph = ui.text_width("0", mono);
     const size_t digits = std::max<size_t>(2, std::to_string(buffer.lines().size()).size());
     const float gutter = look.gutter + glyph * static_cast<float>(digits) + (look.gutter > 0 ? 26.0f : 34.0f);
@@ -109,6 +112,7 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
 
     const uint64_t before = buffer.version();
     react(ui, area, text, glyph);
+    if (finding_) look_for_all();
     const auto lines = static_cast<float>(buffer.lines().size()), rows = static_cast<float>(rows_);
 
     if (ptx_ != look.ptx || program_ != look.program) states_.clear();
@@ -135,11 +139,16 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
         const float right = text.right() - noted;
         if (!edited && noted == 0) noted = room_for_inlay(ui, text, glyph, number, look);
         ui.clip({text.x - 2, area.y, text.w + 4, area.h});
+        if (finding_) paint_found(ui, text, glyph, i, y);
         paint_selection(ui, text, glyph, i, y);
         paint_line(ui, text, glyph, i, y, look,
                    noted > 0 ? cells_ - std::min(cells_ - 4, static_cast<size_t>(noted / glyph) + 1) : cells_);
         if (!edited) paint_inlay(ui, text, glyph, y, right, number, look);
         ui.unclip();
+    }
+    if (clicked_line > 0) {  // what is typed next goes here
+        buffer.place({static_cast<size_t>(clicked_line) - 1, 0});
+        wants_keyboard_ = true;
     }
     ui.line({text.x - 6, area.y}, {text.x - 6, area.bottom()}, ui.theme->grid);
     const bool empty = buffer.lines().size() == 1 && buffer.lines()[0].empty();
@@ -148,7 +157,7 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     ui.unclip();
     if (lines > rows) scroll_bar(ui, area, lines, rows);
     ui.frame(area, has_keyboard_ ? ui.theme->accent : ui.theme->line);
-    if (finding_) find_bar(ui, {whole.x, area.bottom(), whole.w, find_height});
+    if (finding_) find_bar(ui, {whole.x, area.bottom(), whole.w, bar});
     ui.pop_scope();
     return buffer.version() != before;
 }
@@ -329,6 +338,7 @@ bool TextEditor::keys(Ui& ui) {
 
 bool TextEditor::find_key(const KeyPress& key) {  // with Ctrl; whether it was one
     if (is(key, 'F')) return open_find(), true;
+    if (is(key, 'H')) return open_find(true), true;
     if (is(key, 'D')) return buffer.select_word(buffer.caret()), true;
     if (!is(key, 'G')) return false;
     if (finding_) found_ = buffer.find(needle_, key.shift);
@@ -445,27 +455,74 @@ void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number
         ui.rect({text.right() - 1, y + 3, 3, row_height - 6}, ui.theme->ink3);
 }
 
+void TextEditor::look_for_all() {
+    if (all_of_ == needle_ && all_version_ == buffer.version()) return;
+    all_of_ = needle_;
+    all_version_ = buffer.version();
+    all_ = buffer.all_of(needle_);
+}
+
+void TextEditor::paint_found(Ui& ui, const Rect& text, float glyph, size_t line, float y) const {
+    auto at = std::lower_bound(all_.begin(), all_.end(), Place{line, 0});
+    for (; at != all_.end() && at->line == line; ++at) {
+        const auto x_of = [&](size_t column) {
+            return text.x + (static_cast<float>(buffer.cells_before({line, column})) - static_cast<float>(left_)) * glyph;
+        };
+        const float x = x_of(at->column), end = x_of(at->column + all_of_.size());
+        ui.rect({x, y + 1, end - x, row_height - 2}, mix(ui.theme->code, data::orange, 0.25f), 2);
+        ui.frame({x, y + 1, end - x, row_height - 2}, mix(ui.theme->code, data::orange, 0.7f), 1, 2);
+    }
+}
+
 void TextEditor::find_bar(Ui& ui, const Rect& area) {
     const Theme& theme = *ui.theme;
     ui.text(area.x + 4, area.y + 24, "find", {.size = 13, .color = theme.ink2});
-    bool submitted = false;
+    bool submitted = false, escaped = false;
     const std::string before = needle_;
-    const Rect box{area.x + 40, area.y + 6, std::max(80.0f, std::min(260.0f, area.w - 230)), 26};
-    text_field(ui, "find", box, needle_,
-               {.hint = "text", .wrong = !found_, .submitted = &submitted, .take_keyboard = find_keyboard_});
+    const Rect box{area.x + 62, area.y + 6, std::max(80.0f, std::min(260.0f, area.w - 340)), 26};
+    text_field(
+        ui, "find", box, needle_,
+        {.hint = "text", .wrong = !found_, .submitted = &submitted, .escaped = &escaped, .take_keyboard = find_keyboard_});
     find_keyboard_ = false;
     if (needle_ != before) {
         buffer.place(buffer.selection_begin());
         found_ = needle_.empty() || buffer.find(needle_);
         follow_ = true;
+        told_.clear();
     }
     float x = box.right() + 8;
     if (ui.chip(x, area.y + 6, "next")) submitted = true;
     if (submitted) found_ = buffer.find(needle_), follow_ = true;
     if (ui.chip(x, area.y + 6, "before")) found_ = buffer.find(needle_, true), follow_ = true;
-    if (ui.chip(x, area.y + 6, "close")) finding_ = false, wants_keyboard_ = true;
-    if (!found_) ui.text(x + 6, area.y + 24, "not there", {.size = 13, .color = theme.wrong, .width = area.right() - x - 6});
+    if (ui.chip(x, area.y + 6, "replace", replacing_)) replacing_ = !replacing_;
+    if (ui.chip(x, area.y + 6, "close") || escaped) finding_ = false, wants_keyboard_ = true;
+    look_for_all();
+    const auto at = std::find(all_.begin(), all_.end(), buffer.selection_begin());
+    std::string count = told_;
+    if (count.empty() && !found_)
+        count = "not there";
+    else if (count.empty() && !needle_.empty() && at != all_.end() && buffer.has_selection())
+        count = fmt::format("{} of {}", at - all_.begin() + 1, all_.size());
+    ui.text(x + 6, area.y + 24, count,
+            {.size = 13, .color = found_ ? theme.ink2 : theme.wrong, .width = area.right() - x - 6});
+    if (replacing_ && area.h > find_height) replace_bar(ui, {area.x, area.y + find_height, area.w, replace_height});
     if (follow_) ui.animate();
+}
+
+void TextEditor::replace_bar(Ui& ui, const Rect& area) {
+    ui.text(area.x + 4, area.y + 18, "replace", {.size = 13, .color = ui.theme->ink2});
+    bool submitted = false, escaped = false;
+    const Rect box{area.x + 62, area.y, std::max(80.0f, std::min(260.0f, area.w - 340)), 26};
+    text_field(ui, "replace", box, by_, {.hint = "by this", .submitted = &submitted, .escaped = &escaped});
+    float x = box.right() + 8;
+    if (ui.chip(x, area.y, "this one") || submitted)
+        found_ = buffer.replace_found(needle_, by_), follow_ = true, told_.clear();
+    if (ui.chip(x, area.y, "all")) {
+        const size_t count = buffer.replace_all(needle_, by_);
+        told_ = fmt::format("{} replaced", count);
+        follow_ = true;
+    }
+    if (escaped) finding_ = false, wants_keyboard_ = true;
 }
 
 namespace {
@@ -502,6 +559,7 @@ void field_keys(UiState& state, const FieldLook& look) {
             if (look.submitted != nullptr) *look.submitted = true;
         } else if (press.code == KeyCode::escape) {
             state.focused = 0;
+            if (look.escaped != nullptr) *look.escaped = true;
         } else {
             left.push_back(press);
         }

@@ -60,7 +60,7 @@ class TextEditor {
     void go_to(int32_t line, int32_t column = 0);     // from 1; in view, without taking the keyboard
     void reveal(int32_t line);                        // from 1; in view, the caret stays where it is
     void take_keyboard() { wants_keyboard_ = true; }  // in the next frame
-    void open_find();
+    void open_find(bool replacing = false);
     bool has_keyboard() const { return has_keyboard_; }
     int32_t clicked_line = -1;  // from 1: whose number was clicked in this frame
     size_t lines_in_view() const { return rows_; }
@@ -71,6 +71,9 @@ class TextEditor {
     void paint_line(Ui& ui, const Rect& text, float glyph, size_t line, float y, const EditorLook& look, size_t cells);
     void paint_selection(Ui& ui, const Rect& text, float glyph, size_t line, float y) const;
     void find_bar(Ui& ui, const Rect& area);
+    void replace_bar(Ui& ui, const Rect& area);
+    void look_for_all();
+    void paint_found(Ui& ui, const Rect& text, float glyph, size_t line, float y) const;
     void colour(const EditorLook& look, size_t until);
     void react(Ui& ui, const Rect& area, const Rect& text, float glyph);
     bool find_key(const KeyPress& key);
@@ -89,8 +92,11 @@ class TextEditor {
     size_t left_ = 0;  // cells left of the view
     size_t rows_ = 20, cells_ = 80;
     bool follow_ = false, wants_keyboard_ = false, has_keyboard_ = false, finding_ = false, find_keyboard_ = false;
-    bool found_ = true, ptx_ = false, program_ = false;
-    std::string needle_;
+    bool found_ = true, ptx_ = false, program_ = false, replacing_ = false;
+    std::string needle_, by_, told_;  // looked for; put there instead; what a replacement did
+    std::vector<Place> all_;          // where the needle stands, and of which text that is known
+    std::string all_of_;
+    uint64_t all_version_ = 0;
     std::vector<uint8_t> states_;  // comment state before each line, as far as known
     std::vector<ColouredWord> words_;
     int clicks_ = 0;
@@ -108,6 +114,7 @@ struct FieldLook {
     bool tab = false;  // Tab is left in typed_keys instead of going to the next control
     bool* submitted = nullptr;
     bool* has_keyboard = nullptr;
+    bool* escaped = nullptr;  // becomes true on Escape
     bool take_keyboard = false;
 };
 bool text_field(Ui& ui, std::string_view id, const Rect& rect, std::string& value, const FieldLook& look = {});

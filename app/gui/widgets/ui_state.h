@@ -114,6 +114,9 @@ struct UiState {
     void begin_frame();
     void end_frame();         // forgets pictures unused for 600 frames
     void move_focus(int by);  // Tab, Shift+Tab
+
+  private:
+    int left_at_ = -1;  // where in the ring the focused control stood that is gone; -1: none is
 };
 
 // What is drawn from here on, before its scroll() is called, stands in this view.

@@ -286,16 +286,17 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
             frame_took = glfwGetTime() - began;
             if (!shows) frame_took = std::max(frame_took, 0.012);  // nothing moved that can be seen
             show_cursor(window, shell.state.cursor, cursor, cursors);
-            if (shell.toggles_fullscreen) {
-                shell.toggles_fullscreen = false;
+            if (shell.fullscreen != (glfwGetWindowMonitor(window) != nullptr)) {
                 events.wake = 3;
-                if (glfwGetWindowMonitor(window) == nullptr) {
+                if (shell.fullscreen) {
                     glfwGetWindowPos(window, &x, &y);
                     glfwGetWindowSize(window, &w, &h);
                     GLFWmonitor* monitor = glfwGetPrimaryMonitor();
                     const GLFWvidmode* mode = monitor != nullptr ? glfwGetVideoMode(monitor) : nullptr;
                     if (mode != nullptr)
                         glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+                    else
+                        shell.fullscreen = false;
                 } else {
                     glfwSetWindowMonitor(window, nullptr, x, y, w, h, GLFW_DONT_CARE);
                 }

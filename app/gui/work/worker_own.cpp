@@ -482,10 +482,13 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     if (run.result.stopped) {
         result.given_up = long_work || watchdog.barked();
         result.cancelled = !result.given_up;
-        throw Refusal{"",
-                      {result.cancelled
-                           ? fmt::format("cancelled after {:.1f} s", result.seconds)
-                           : fmt::format("given up after {:.1f} s: Run waits for it as long as it takes", result.seconds)}};
+        throw Refusal{
+            "",
+            {result.cancelled
+                 ? fmt::format("cancelled after {:.1f} s", result.seconds)
+                 : fmt::format("given up after {:.1f} s and {} warp instructions: there is much to do, or a loop does not "
+                               "end; Run waits for it, and tells a loop that never ends",
+                               result.seconds, with_commas(static_cast<int64_t>(run.result.warp_instructions)))}};
     }
     const std::vector<std::string> refusals = model::refusals(run.gpu, *run.program, run.config);
     run.result.notes.insert(run.result.notes.begin(), refusals.begin(), refusals.end());

@@ -86,7 +86,10 @@ CompilerRun run_clang(const ClangCall& call, const CompileRequest& request) {
     const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
     // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
     std::vector<std::string> arguments = call.first;
-    const std::vector<std::string> own = {"-x",
+    // Types are as large as on Linux wherever this runs: else long is 4 bytes on Windows, char has no sign on ARM, and a
+    // kernel would be another one there.
+    const std::vector<std::string> own = {"--target=x86_64-unknown-linux-gnu",
+                                          "-x",
                                           "cuda",
                                           "--cuda-device-only",
                                           "--cuda-gpu-arch=" + call.arch,

@@ -94,7 +94,10 @@ std::vector<Diagnostic> all_messages(const std::string& messages, const std::str
     std::vector<Diagnostic> found_messages;
     std::vector<std::string> lines;
     std::istringstream text(messages);
-    for (std::string line; std::getline(text, line);) lines.push_back(line.substr(0, 2000));
+    for (std::string line; std::getline(text, line);) {
+        if (line.ends_with('\r')) line.pop_back();  // Windows
+        lines.push_back(line.substr(0, 2000));
+    }
     for (size_t i = 0; i < lines.size(); ++i) {
         std::smatch found;
         if (lines[i].find("error") == std::string::npos && lines[i].find("warning") == std::string::npos) continue;
@@ -107,7 +110,8 @@ std::vector<Diagnostic> all_messages(const std::string& messages, const std::str
         Diagnostic diagnostic{found[6]};
         diagnostic.severity = found[5] == "error" ? Severity::error : Severity::warning;
         while (diagnostic.message.ends_with('.')) diagnostic.message.pop_back();
-        if (where == source_name || where.ends_with("/" + std::string(source_name))) {
+        if (where == source_name || where.ends_with("/" + std::string(source_name)) ||
+            where.ends_with("\\" + std::string(source_name))) {
             diagnostic.source_line = line_of(source, line);
             diagnostic.where = {file, line,
                                 by_caret ? column_by_caret(lines, i, diagnostic.source_line) : std::stoi(found[4])};

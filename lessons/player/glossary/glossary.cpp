@@ -129,11 +129,18 @@ std::string Term::see() const {
     return step > 0 ? fmt::format("{}.{}", lesson, step) : lesson;
 }
 
+static bool is_capital(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+
 Glossary::Glossary(std::vector<Term> terms) : terms_(std::move(terms)) {
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return lower(a.name) < lower(b.name); });
     const auto add = [&](const std::string& word, size_t term) {
         const std::string low = lower(word);
-        by_first_word_[first_word(low)].push_back({low, term});
+        const bool letters =
+            std::all_of(word.begin(), word.end(), [](char c) { return is_capital(c) || (c >= 'a' && c <= 'z'); });
+        const bool capitals = letters && word.size() > 1 && std::any_of(word.begin() + 1, word.end(), is_capital);
+        by_first_word_[first_word(low)].push_back({low, term, capitals});
     };
     for (size_t i = 0; i < terms_.size(); ++i) {
         add(terms_[i].name, i);
@@ -196,7 +203,10 @@ std::vector<Glossary::Found> Glossary::in(std::string_view text) const {
                 const bool same =
                     std::equal(one.text.begin(), one.text.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
                                [](char a, char b) { return a == small(b == '\n' ? ' ' : b); });
-                if (!same) continue;
+                const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
+                if (!same ||
+                    (one.capitals && std::none_of(begin, begin + static_cast<std::ptrdiff_t>(one.text.size()), is_capital)))
+                    continue;
                 found.push_back({at, after, one.term});
                 next = after;
                 break;

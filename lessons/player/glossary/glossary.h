@@ -46,6 +46,7 @@ class Glossary {
     struct Spelling {
         std::string text;  // in lower case
         size_t term = 0;
+        bool capitals = false;  // ZeRO, RoPE, GAN: without any capital it is another word
     };
     std::vector<Term> terms_;
     std::map<std::string, std::vector<Spelling>, std::less<>> by_first_word_;  // the longest first

@@ -143,7 +143,7 @@ TEST_CASE("a check that is cancelled tells nothing, and what is done meanwhile g
     CHECK(checked->report->passed);
 }
 
-TEST_CASE("the task begins again with the lesson's text and launch, when that is asked for twice") {
+TEST_CASE("the task begins again with the lesson's text and launch, and undo brings back what was written") {
     if (!test::has_compiler()) return;
     Exercise on;
     const std::string starter = read_file(on.desk.session.lesson.lesson->folder / on.exercise->file).value();
@@ -151,13 +151,16 @@ TEST_CASE("the task begins again with the lesson's text and launch, when that is
     on.desk.session.desk.document().launch.grid = "77";
     on.desk.frames(2);
     REQUIRE(on.desk.click_on("Begin again"));
-    CHECK(on.desk.session.desk.document().text == "// nothing is left of it\n");
-    REQUIRE(on.desk.click_on("Lose what is written"));
     on.desk.settle();
     CHECK(on.desk.session.desk.document().text == starter);
     CHECK(on.desk.session.desk.document().launch.grid != "77");
     CHECK(on.desk.said().find("// nothing is left of it") == std::string::npos);
     CHECK(on.desk.clashes() == std::vector<std::string>());
+    REQUIRE(on.desk.click_on("__global__"));
+    on.desk.frames(2);
+    on.desk.key(static_cast<KeyCode>('Z'), false, true);
+    on.desk.settle();
+    CHECK(on.desk.session.desk.document().text == "// nothing is left of it\n");
 }
 
 TEST_CASE("the first error brings the reports and their number to the front, a check brings the task") {

@@ -609,6 +609,19 @@ TEST_CASE("a desk without a file keeps nothing, and odd files are refused in one
     CHECK(desk.version() > version);
 }
 
+TEST_CASE("two kernels that began from one template are both there after a restart") {
+    const Scratch scratch;
+    const fs::path state = scratch.folder / "state.json";
+    for (const char* const text : {"// AAA\n", "// BBB\n", "// CCC\n"}) {
+        KernelDesk(state).open_template(kernel_templates().back());  // is kept before a letter is typed
+        KernelDesk(state).set_text(text);
+    }
+    KernelDesk desk(state);
+    for (const char* const text : {"// AAA\n", "// BBB\n", "// CCC\n"})
+        CHECK(std::any_of(desk.documents().begin(), desk.documents().end(),
+                          [&](const KernelDocument& d) { return d.text == text; }));
+}
+
 TEST_CASE("a compiler that takes long is not waited for when another file is opened") {
     if (!has_compiler()) return;
     const Scratch scratch;
@@ -815,6 +828,13 @@ TEST_CASE("a functional run is stepped through like a timed one") {
     desk.key(KeyCode::end);
     desk.settle();
     CHECK(desk.session.sm.history_step + 1 == static_cast<int64_t>(desk.snapshot()->kernel.history->steps.size()));
+    desk.shell.show_page(1);
+    for (const float h : {1000.0f, 991.0f, 720.0f, 700.0f}) {  // the list goes on to its last line, whatever its height
+        desk.size(1600, h, 1);
+        desk.frames(3);
+        INFO(h << desk.said());
+        CHECK(desk.shows("ret"));
+    }
     desk.key(KeyCode::left);
     desk.settle();
     CHECK(desk.snapshot()->kernel.lanes_step == desk.session.sm.history_step);

@@ -268,6 +268,26 @@ int main() {
     CHECK(runtime::words_of(desk.snapshot()->program.run->report).find("many.cu:6 by 90 calls\n") != std::string::npos);
 }
 
+TEST_CASE("calls and launches that were refused are marked at their lines, as a leak is") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("wrong_way.cu", R"(#include <cstdio>
+__global__ void fill(int* x) { x[threadIdx.x] = 1; }
+int main() {
+    int h[32], *d;
+    cudaMalloc(&d, sizeof h);
+    cudaMemcpy(h, h, sizeof h, cudaMemcpyDeviceToHost);
+    fill<<<1, 2048>>>(d);
+}
+)");
+    desk.run();
+    const std::string text = desk.shell.describe("editor");
+    INFO(text);
+    for (const char* const line :
+         {"warning: leak: d", "cudaMemcpyDeviceToHost);\n       error: ", "fill<<<1, 2048>>>(d);\n       error: "})
+        CHECK(text.find(line) != std::string::npos);
+}
+
 TEST_CASE("a program that does not end is ended") {
     NEEDS_A_COMPILER
     Desk desk;

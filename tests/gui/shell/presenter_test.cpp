@@ -124,6 +124,12 @@ TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space
     desk.settle();
     CHECK(desk.session.lesson.step == 2);
     CHECK(desk.shows("7 hands, 3 right"));
+    desk.key(KeyCode::page_down);  // what a presenter's remote sends
+    desk.settle();
+    CHECK(desk.session.lesson.step == 3);
+    desk.key(KeyCode::page_up);
+    desk.settle();
+    CHECK(desk.session.lesson.step == 2);
 }
 
 TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run, and F11 leaves") {
@@ -142,10 +148,10 @@ TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run
     const int64_t before = desk.session.sm.history_step;
     desk.key(KeyCode::right);
     CHECK(desk.session.sm.history_step == before + 1);
-    desk.shell.toggles_fullscreen = false;
+    CHECK(desk.shell.fullscreen);
     desk.key(KeyCode::f11);
     CHECK_FALSE(desk.shell.presenter.on);
-    CHECK(desk.shell.toggles_fullscreen);
+    CHECK_FALSE(desk.shell.fullscreen);
     CHECK(desk.shell.fonts.scale == Approx(1));
 }
 

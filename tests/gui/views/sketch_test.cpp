@@ -215,6 +215,7 @@ TEST_CASE("sectors are painted with mouse and keys; before the lock nothing tell
     desk.frames(2);
     CHECK(desk.given().sketch.empty());
     CHECK_FALSE(desk.given().locked);
+    CHECK(desk.given().again);  // neither right nor wrong in the list of steps
 }
 
 TEST_CASE("while an amount is asked for the run of the step before stays in sight, and its own comes with the answer") {

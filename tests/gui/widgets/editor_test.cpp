@@ -201,6 +201,23 @@ TEST_CASE("find goes on behind the selection, around the end, and back") {
     CHECK_FALSE(buffer.find("nowhere"));
 }
 
+TEST_CASE("all places of a word are replaced at once and undone at once; one place is, and the next is found") {
+    TextBuffer buffer = buffer_with("sum = Sum + 1;\nx sumsum");
+    CHECK(buffer.all_of("sum") == std::vector<Place>{{0, 0}, {0, 6}, {1, 2}, {1, 5}});
+    CHECK(buffer.all_of("").empty());
+    CHECK(buffer.replace_all("sum", "total") == 4);
+    CHECK(buffer.text() == "total = total + 1;\nx totaltotal");
+    REQUIRE(buffer.undo());
+    CHECK(buffer.text() == "sum = Sum + 1;\nx sumsum");
+    buffer.place({0, 0});
+    REQUIRE(buffer.replace_found("sum", "s"));  // nothing is selected yet: it is found
+    CHECK(buffer.text() == "sum = Sum + 1;\nx sumsum");
+    REQUIRE(buffer.replace_found("sum", "s"));
+    CHECK(buffer.text() == "s = Sum + 1;\nx sumsum");
+    CHECK(buffer.selection_begin() == Place{0, 4});
+    CHECK(buffer.replace_all("nowhere", "x") == 0);
+}
+
 TEST_CASE("words of CUDA C++ and of PTX get their colours, over the lines of a comment too") {
     const auto kinds = [](std::string_view line, bool ptx, uint8_t state) {
         std::vector<ColouredWord> words;
@@ -312,6 +329,35 @@ TEST_CASE("a message on a line shows in the margin and find shows its bar") {
     bench.type("x");
     CHECK(bench.editor.buffer.selected_text() == "x");
     CHECK(bench.editor.buffer.text() == "int x = y;\n");
+    bench.key(KeyCode::escape);  // closes it at once
+    bench.frame();
+    bench.frame();
+    bench.type("z");
+    CHECK(bench.editor.buffer.text() == "int z = y;\n");
+}
+
+TEST_CASE("a focused control that is gone takes no keys, and Tab goes on from where it stood") {
+    UiState state;
+    const auto frame = [&](const std::vector<uint32_t>& ring) {
+        state.begin_frame();
+        state.ring = ring;
+        state.end_frame();
+    };
+    frame({1, 2, 3, 4});
+    state.focused = 3;
+    frame({1, 2, 3, 4});
+    CHECK(state.focused == 3);
+    frame({1, 2, 4});
+    CHECK(state.focused == 0);
+    state.move_focus(1);
+    CHECK(state.focused == 4);
+    frame({1, 2, 4});
+    frame({1, 2});
+    state.move_focus(-1);
+    CHECK(state.focused == 2);
+    state.focused = 9;  // given before it is drawn: it keeps it
+    frame({1, 2});
+    CHECK(state.focused == 9);
 }
 
 }  // namespace gui_editor_test

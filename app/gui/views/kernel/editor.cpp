@@ -246,6 +246,13 @@ class EditorView final : public View {
     // Another document: the one before keeps its place, its selection and what can be undone.
     void take_over(const KernelDocument& document) {
         const auto key = [](const KernelDocument& one) { return one.path + '\n' + one.name; };
+        if (key(document) == shown_key_) {  // the same one was given another text, which can be undone
+            if (editor_.buffer.text() == document.text) return;
+            editor_.buffer.select_all();
+            editor_.buffer.insert(document.text);
+            editor_.buffer.move(Motion::text_begin);
+            return;
+        }
         if (!shown_key_.empty()) parked_[shown_key_] = std::move(editor_);
         editor_ = {};
         shown_key_ = key(document);
@@ -360,7 +367,10 @@ class EditorView final : public View {
         if (wish == DeskWish::find) editor_.open_find();
         if (wish == DeskWish::open) panel_.show(FilePanel::Mode::open, desk.document().path);
         if (wish == DeskWish::save && !desk.document().path.empty()) {
-            if (const auto problem = desk.save(desk.document().path)) session.post(ask::Tell{*problem});
+            if (const auto problem = desk.save(desk.document().path))
+                session.post(ask::Tell{*problem});
+            else if (session.snapshot()->problem)
+                session.post(ask::Dismiss{});  // what kept it from being saved does so no more
         } else if (wish == DeskWish::save || wish == DeskWish::save_as) {
             desk.withdraw();
             panel_.show(FilePanel::Mode::save,
@@ -403,6 +413,13 @@ class EditorView final : public View {
             for (const simt::Fault& fault : snapshot.own.result->reports())
                 if (const int32_t line = session.desk.document().is_ptx() ? fault.ptx_line : fault.line; line > 0)
                     marks.push_back({line, Severity::error, fault.kind + ": " + fault.message});
+        if (const auto& program = snapshot.program.run;  // its refused calls and launches, what it leaks
+            program && session.desk.document().is_program() && program->version == session.desk.version())
+            for (const ProgramFinding& finding : findings_of(*program))
+                if (const auto known = [&](const LineMark& mark) { return mark.line == finding.line; };
+                    finding.line > 0 && std::none_of(marks.begin(), marks.end(), known))
+                    marks.push_back({finding.line, finding.warning ? Severity::warning : Severity::error,
+                                     finding.kind + ": " + finding.message});
         return marks;
     }
 

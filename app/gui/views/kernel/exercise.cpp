@@ -292,21 +292,13 @@ class ExerciseView final : public View {
         if (button("Back to the lesson", passed)) return_to_lesson(session, found.step);
         const int offered = hints_offered(found, checked);
         if (!passed && hints_open_ < offered && button("Hint")) ++hints_open_;
-        const uint64_t text = fnv1a64(session.desk.document().text);
-        if (begin_again_of_ != text && begin_again_of_ != 0) begin_again_of_ = 0;  // typed since it was asked
-        const std::string_view again = begin_again_of_ == 0 ? "Begin again" : "Lose what is written";
-        if (x + ui.text_width(again, {.size = 14, .weight = 600}) + 28 < r.right() && button(again)) {
-            if (begin_again_of_ == text)
-                begin_again(session, *found.lesson, *found.exercise()), begin_again_of_ = 0;
-            else
-                begin_again_of_ = text;
-        }
+        const std::string_view again = "Begin again";
+        if (x + ui.text_width(again, {.size = 14, .weight = 600}) + 28 < r.right() && button(again))
+            begin_again(session, *found.lesson, *found.exercise());
         const std::string_view keys = "F7 checks";
         if (x + 70 < r.right())
             ui.text(r.right(), r.y + 19, keys, {.size = 12, .color = ui.theme->quiet, .align = Align::right});
     }
-
-    uint64_t begin_again_of_ = 0;  // hash of the text that it was asked for once; 0: it was not
 
     static void return_to_lesson(Session& session, int step) {
         session.workspace = Workspace::learn;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
@@ -81,6 +83,7 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
     if (path_field(ui, field)) {
         if (auto entered = enter(*ui.state)) chosen = entered;
     }
+    if (left_) chosen = FileChoice{};
     float y = field.bottom() + 8;
     if (!problem_.empty())
         y += ui.paragraph({body.x, y, body.w, 60}, problem_, {.size = 13, .color = ui.theme->wrong}, 19) + 4;
@@ -98,9 +101,12 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
         const float x = body.x + column + 16;
         const Rect right{x, y, body.right() - x, body.bottom() - y};
         ui.line({x - 8, y}, {x - 8, body.bottom()}, ui.theme->grid);
-        float under = y;
+        const size_t rows = kernel_templates().size() + session.desk.documents().size();
+        float under = y - ui.scroll("begin with", right, 54 + 24 * static_cast<float>(rows));
+        ui.clip({right.x - 4, right.y, right.w + 4, right.h});
         if (auto begun = templates(ui, right, under)) chosen = begun;
         if (auto document = documents(ui, session, right, under + 10)) chosen = document;
+        ui.unclip();
     }
     ui.pop_scope();
     return chosen;
@@ -109,17 +115,19 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
 // The field of the path and its button; whether the path was submitted.
 bool FilePanel::path_field(Ui& ui, const Rect& field) {
     UiState& state = *ui.state;
-    bool submitted = false, focused = false;
+    bool submitted = false, focused = false, escaped = false;
     if (text_field(ui, "path", field, path_,
                    {.hint = "path of a .cu, .ptx, .host or .tape file",
                     .wrong = !problem_.empty(),
                     .tab = true,
                     .submitted = &submitted,
                     .has_keyboard = &focused,
+                    .escaped = &escaped,
                     .take_keyboard = fresh_}))
         problem_.clear();
     if (fresh_) state.field_to_end = true;
     fresh_ = false;
+    left_ = escaped;
     for (const KeyPress& key : state.typed_keys) {
         const int count = static_cast<int>(found_.size());
         if (key.code == KeyCode::down && count > 0) picked_ = std::min(picked_ + 1, count - 1);
@@ -159,7 +167,7 @@ std::optional<FileChoice> FilePanel::enter(UiState& state) {
 std::optional<FileChoice> FilePanel::entries(Ui& ui, const Rect& list) {
     const Theme& theme = *ui.theme;
     std::optional<FileChoice> chosen;
-    const float offset = std::floor(ui.scroll("entries", list, static_cast<float>(found_.size()) * 24 + 8) / 24) * 24;
+    const float offset = ui.scroll_lines("entries", list, found_.size(), 24);
     ui.clip(list);
     if (found_.empty())
         ui.text(list.x, list.y + 18, "No kernel or program begins so here.", {.size = 13, .color = theme.quiet});
@@ -187,13 +195,24 @@ std::optional<FileChoice> FilePanel::templates(Ui& ui, const Rect& room, float& 
     std::optional<FileChoice> chosen;
     ui.text(room.x, y + 14, "Begin with", {.size = 13, .color = ui.theme->ink2, .weight = 600});
     y += 22;
-    for (size_t i = 0; i < kernel_templates().size() && y + 24 < room.bottom(); ++i, y += 24) {
-        const Rect row{room.x - 4, y, room.w + 4, 24};
+    for (size_t i = 0; i < kernel_templates().size(); ++i, y += 24) {
+        const Rect row{room.x - 4, y, room.w - 4, 24};
+        if (row.bottom() < room.y || row.y > room.bottom()) continue;
         if (ui.hovered(row)) ui.rect(row, ui.theme->panel2, 3);
         ui.text(room.x, y + 17, kernel_templates()[i].title, {.size = 14, .color = ui.theme->accent, .width = room.w});
         if (ui.area(kernel_templates()[i].name, row)) chosen = FileChoice{FileChoice::Kind::made, {}, i};
     }
     return chosen;
+}
+
+// The first line of a text that says something.
+static std::string first_words(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (const size_t begin = line.find_first_not_of(" \t/*");
+            begin != std::string::npos && !line.starts_with("#include"))
+            return line.substr(begin, 80);
+    return "empty";
 }
 
 std::optional<FileChoice> FilePanel::documents(Ui& ui, Session& session, const Rect& room, float y) {
@@ -202,17 +221,27 @@ std::optional<FileChoice> FilePanel::documents(Ui& ui, Session& session, const R
     std::optional<FileChoice> chosen;
     ui.text(room.x, y + 14, "On your desk", {.size = 13, .color = theme.ink2, .weight = 600});
     y += 22;
-    for (size_t i = 0; i < documents.size() && y + 24 < room.bottom(); ++i, y += 24) {
+    for (size_t i = 0; i < documents.size(); ++i, y += 24) {
         const KernelDocument& document = documents[i];
-        const Rect row{room.x - 4, y, room.w + 4, 24};
+        const Rect row{room.x - 4, y, room.w - 4, 24};
+        if (row.bottom() < room.y || row.y > room.bottom()) continue;
         if (ui.hovered(row)) {
             ui.rect(row, theme.panel2, 3);
             ui.tooltip(document.path.empty() ? "not in a file yet; kept here" : document.path);
         }
         const std::string note = i == 0 ? "open now" : document.saved() ? "" : "not saved";
         const float end =
-            ui.text(room.x + room.w - 6, y + 17, note, {.size = 12, .color = theme.quiet, .align = Align::right});
-        ui.text(room.x, y + 17, document.shown_name(), {.size = 13, .mono = true, .width = end - room.x - 8});
+            ui.text(room.x + room.w - 14, y + 17, note, {.size = 12, .color = theme.quiet, .align = Align::right});
+        const float name =
+            ui.text(room.x, y + 17, document.shown_name(), {.size = 13, .mono = true, .width = end - room.x - 8});
+        // Of several with one name: where it lies, or how its text begins.
+        const bool twice = std::count_if(documents.begin(), documents.end(), [&](const KernelDocument& other) {
+                               return other.shown_name() == document.shown_name();
+                           }) > 1;
+        const std::string more =
+            document.path.empty() ? first_words(document.text) : std::filesystem::path(document.path).parent_path().string();
+        if (twice && end - name > 60)
+            ui.text(name + 10, y + 17, more, {.size = 12, .color = theme.quiet, .width = end - name - 20});
         if (ui.area(fmt::format("document {}", i), row))
             chosen = FileChoice{i == 0 ? FileChoice::Kind::none : FileChoice::Kind::document, {}, i};
     }

@@ -43,7 +43,7 @@ class FilePanel {
     std::string path_, listed_path_, problem_;
     std::vector<std::string> found_;
     int picked_ = -1;
-    bool fresh_ = false;
+    bool fresh_ = false, left_ = false;  // just opened; Escape was pressed in the field
 };
 
 }  // namespace lockstep::gui

@@ -206,8 +206,7 @@ class SourceView final : public View {
             if (static_cast<float>(lines_.size()) * line_height > r.h)
                 ui.scroll_to("lines", std::max(0.0f, std::floor((at - r.h / 2) / line_height) * line_height));
         }
-        const float content = static_cast<float>(lines_.size()) * line_height;
-        const float offset = std::floor(ui.scroll("lines", {r.x, r.y, r.w + 10, r.h}, content) / line_height) * line_height;
+        const float offset = ui.scroll_lines("lines", {r.x, r.y, r.w + 10, r.h}, lines_.size(), line_height);
         ui.clip({r.x - 11, r.y, r.w + 22, r.h});
         // A font step smaller when the longest line would not fit, and less room for the issue slots.
         size_t longest = 0;

@@ -149,11 +149,6 @@ class CodeView final : public View {
         bool sees_row(size_t pc) const { return seen(rows, row_y(pc)); }
     };
 
-    static float scrolled(Ui& ui, std::string_view id, const Rect& area, size_t lines) {  // by whole lines
-        return std::floor(ui.scroll(id, area, static_cast<float>(lines) * ptx_line_height) / ptx_line_height) *
-               ptx_line_height;
-    }
-
     // Brings the focused pair to the middle; before anything is focused, the marked line, else where the kernel begins.
     void follow(Ui& ui, const Focus& focus, const Columns& at) {
         const bool resized = seen_height_ > 0 && seen_height_ != at.body.h;
@@ -199,8 +194,8 @@ class CodeView final : public View {
         ui.text(at.rows.right() - 8, at.rows.y - 8, "warp-cycles waited",
                 {.size = 12, .color = theme.quiet, .align = Align::right});
         follow(ui, focus, at);
-        at.source_at = scrolled(ui, "source", at.lines, source_.size());
-        at.ptx_at = scrolled(ui, "ptx", {at.rows.x, at.rows.y, at.rows.w + 9, at.rows.h}, ptx_.size());
+        at.source_at = ui.scroll_lines("source", at.lines, source_.size(), ptx_line_height);
+        at.ptx_at = ui.scroll_lines("ptx", {at.rows.x, at.rows.y, at.rows.w + 9, at.rows.h}, ptx_.size(), ptx_line_height);
         if (at.with_source && focus.line > 0 && at.sees_line(focus.line))
             ui.rect({at.lines.x - 4, at.line_y(focus.line), at.lines.w, ptx_line_height}, theme.selected, 2);
         int64_t most = 1;

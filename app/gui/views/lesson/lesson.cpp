@@ -55,6 +55,13 @@ bool missed(const LessonState& state, size_t step) {
                        [](const auto& p) { return p.locked && p.truth && !p.right && !p.by_class; });
 }
 
+// Whether an answer of the step was taken back: neither right nor wrong until the next one is locked.
+bool answers_again(const LessonState& state, size_t step) {
+    if (step >= state.predictions.size()) return false;
+    const auto& given = state.predictions[step];
+    return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.again && !p.locked; });
+}
+
 bool told_to_class(const LessonState& state, size_t step) {  // an answer of it is no answer of the learner's
     const auto& given = state.predictions[step];
     return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.by_class; });
@@ -666,7 +673,7 @@ class LessonView final : public View {
             if (done && missed(state, i)) {  // answered, but not so
                 ui.icon(right - 6, y + 16, Icon::close, {.size = 12, .color = theme.quiet, .align = Align::center});
                 if (ui.hovered(row)) ui.tooltip("done; the run said otherwise than the answer");
-            } else if (done)
+            } else if (done && !answers_again(state, i))
                 ui.icon(right - 6, y + 16, Icon::check, {.size = 12, .color = theme.right, .align = Align::center});
             else if (now)
                 ui.circle({right - 6, y + 11}, 3, theme.accent);

@@ -313,10 +313,7 @@ class MemoryView final : public View {
             ui.scroll_to("rows", std::max(0.0f, static_cast<float>(*wanted / columns) - 1) * row_height);
             ui.animate();
         }
-        const float offset =
-            std::floor(ui.scroll("rows", {list.x, list.y, list.w + 10, list.h}, static_cast<float>(rows) * row_height + 4) /
-                       row_height) *
-            row_height;
+        const float offset = ui.scroll_lines("rows", {list.x, list.y, list.w + 10, list.h}, rows, row_height);
         ui.clip({list.x - 4, list.y, list.w + 8, list.h});
         const auto first = static_cast<size_t>(offset / row_height);
         for (size_t row = first; row < rows; ++row) {

@@ -139,8 +139,7 @@ class HostProgramView final : public View {
         }
         in_view_ = wanted;
         const Rect whole{body.x, body.y, body.w, std::max(1.f, std::floor(body.h / high)) * high};  // rows
-        const float offset = scrolled_ =
-            std::floor(ui.scroll("lines", whole, high * static_cast<float>(count)) / high) * high;
+        const float offset = scrolled_ = ui.scroll_lines("lines", whole, static_cast<size_t>(count), high);
         if (begins) begun_ = offset;
         height_ = body.h;
         ui.clip(whole);

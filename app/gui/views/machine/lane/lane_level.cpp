@@ -475,14 +475,14 @@ void draw_next(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
     }
 }
 
-void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, int lane, bool beside) {
+void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, const LaneNow& l, bool beside) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     if (beside)
         ui.line({r.x - 12, r.y}, {r.x - 12, r.bottom()}, t.line);
     else
         ui.line({r.x, r.y - 8}, {r.right(), r.y - 8}, t.line);
-    ui.text(r.x, r.y + 14, fmt::format("registers of lane {}", lane), {.size = 13, .weight = 600});
+    ui.text(r.x, r.y + 14, fmt::format("registers of lane {}", l.lane), {.size = 13, .weight = 600});
     const KeptLanes::Values values = frame.kept != nullptr ? frame.kept->at(w.step) : nullptr;
     if (!values || !w.state.resident) {
         ui.text(r.x, r.y + 38,
@@ -497,7 +497,8 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
     float y = r.y + 26;
     const auto most = static_cast<size_t>(std::max(1.0f, (r.h - 60) / 26));
     const float holds = 130 + std::max(0.0f, r.w - 400) * 0.6f;
-    for (const LaneRow& row : lane_rows(frame, w, *values, lane, std::min<size_t>(r.h > 900 ? 24 : 16, most))) {
+    for (const LaneRow& row :
+         lane_rows(frame, w, l.instruction, *values, l.lane, std::min<size_t>(r.h > 900 ? 24 : 16, most))) {
         const bool pending = row.ready > frame.cycle();
         const Rect line{r.x - 4, y, r.w + 8, 24};
         if (row.read || row.written) ui.rect(line, t.panel2, 3);
@@ -526,7 +527,10 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
         y += 26;
     }
     if (r.bottom() - y < 40) return;
-    ui.paragraph({r.x, y + 8, r.w, 40}, "As the instruction at the clock finds them; shaded: it reads or writes them.",
+    ui.paragraph({r.x, y + 8, r.w, 40},
+                 l.instruction == nullptr
+                     ? "As they are at the clock."
+                     : "As they are at the clock; shaded: the pictured instruction reads or writes them.",
                  {.size = 12, .color = t.quiet}, 17);
     y += 56;
     if (r.bottom() - y > 70) draw_next(frame, {r.x, y, r.w, r.bottom() - y}, w);
@@ -623,7 +627,7 @@ void draw_lane(const MachineFrame& frame, const Rect& area) {
         return ui.say_nothing_yet(p.body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
     if (is_hidden(frame, w)) return ui.say_nothing_yet(p.body, "Hidden until you lock an answer.");
-    if (p.registers.w > 0) draw_lane_registers(frame, p.registers, w, l.lane, p.beside);
+    if (p.registers.w > 0) draw_lane_registers(frame, p.registers, w, l, p.beside);
     if (l.instruction == nullptr) {
         ui.text(p.work.x, p.work.y + 20, "This lane has computed nothing yet.", {.size = 14, .color = t.ink2});
         return;
@@ -715,7 +719,7 @@ std::string lane_described(const MachineFrame& frame) {
     }
     const KeptLanes::Values values = frame.kept != nullptr ? frame.kept->at(w.step) : nullptr;
     if (!values || !w.state.resident) return text;
-    for (const LaneRow& row : lane_rows(frame, w, *values, l.lane, 16))
+    for (const LaneRow& row : lane_rows(frame, w, l.instruction, *values, l.lane, 16))
         text += fmt::format("{} ({}): {}\n", row.name, row.holds,
                             row.ready > frame.cycle() ? fmt::format("ready at {}", row.ready) : row.value);
     return text;

@@ -417,7 +417,7 @@ void draw_register_rows(const MachineFrame& frame, const Rect& r, const WarpNow&
     }
     const float pitch = 26, name_w = r.w > 900 ? 200.0f : r.w > 500 ? 112.0f : 60.0f, value_w = r.w > 700 ? 128.0f : 92.0f;
     const auto most = static_cast<size_t>(std::max(1.0f, (r.h - 26) / pitch));
-    const std::vector<LaneRow> rows = lane_rows(frame, w, *values, lane, std::min<size_t>(most, 20));
+    const std::vector<LaneRow> rows = lane_rows(frame, w, w.instruction, *values, lane, std::min<size_t>(most, 20));
     ui.text(r.right(), r.y + 14, fmt::format("lane {}", lane), {.size = 12, .align = Align::right, .weight = 600});
     ui.text(r.right() - value_w - 6, r.y + 14, "as the instruction finds them; > reads, * writes",
             {.size = 12, .color = t.quiet, .align = Align::right, .width = r.w - value_w - 190});
@@ -637,7 +637,7 @@ std::string warp_described(const MachineFrame& frame) {
     const KeptLanes::Values values = frame.kept != nullptr ? frame.kept->at(w.step) : nullptr;
     if (!values || !w.state.resident) return text;
     const int lane = picked_lane(frame, w);
-    for (const LaneRow& row : lane_rows(frame, w, *values, lane, 12))
+    for (const LaneRow& row : lane_rows(frame, w, w.instruction, *values, lane, 12))
         text += fmt::format("{}{} ({}): lane {} {}\n", row.name,
                             row.read      ? " read"
                             : row.written ? " written"

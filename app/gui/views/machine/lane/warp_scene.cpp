@@ -201,8 +201,8 @@ bool has_writer(const MachineFrame& frame, const WarpNow& warp, int32_t offset) 
 
 }  // namespace
 
-std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const std::vector<simt::LaneValues>& values,
-                               int lane, size_t most) {
+std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const ptx::DecodedInstruction* pictured,
+                               const std::vector<simt::LaneValues>& values, int lane, size_t most) {
     std::vector<LaneRow> rows;
     if (warp.track == nullptr) return rows;
     const ptx::Program& program = *frame.scene->run->program;
@@ -210,14 +210,14 @@ std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, c
         const simt::LaneValues& v = values[r.lane_values];
         LaneRow row{r.name, r.holds, {}, type_of_use(program, v.reg), v.bits[lane], r.ready, r.waits, false, false, &v};
         row.value = number_text(row.bits, row.type);
-        if (warp.instruction != nullptr) {
-            row.read = ptx::reads(program, *warp.instruction, v.reg.offset);
-            row.written = ptx::writes(program, *warp.instruction, v.reg.offset);
+        if (pictured != nullptr) {
+            row.read = ptx::reads(program, *pictured, v.reg.offset);
+            row.written = ptx::writes(program, *pictured, v.reg.offset);
         }
         rows.push_back(std::move(row));
     }
-    if (warp.instruction != nullptr)  // what it writes has a row too, though nobody may have written it before
-        ptx::each_written(program.lists, *warp.instruction, [&](int32_t offset) {
+    if (pictured != nullptr)  // what it writes has a row too, though nobody may have written it before
+        ptx::each_written(program.lists, *pictured, [&](int32_t offset) {
             const bool there =
                 std::any_of(rows.begin(), rows.end(), [&](const LaneRow& r) { return r.values->reg.offset == offset; });
             const simt::LaneValues* v = there ? nullptr : values_of(values, offset);

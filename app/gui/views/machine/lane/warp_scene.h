@@ -88,9 +88,9 @@ struct LaneRow {  // a register of a lane
     const simt::LaneValues* values = nullptr;
     bool unwritten = false;  // nobody has given it a value yet
 };
-// At the instruction that the warp issues or waits to issue; what it reads and writes first.
-std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const std::vector<simt::LaneValues>& values,
-                               int lane, size_t most);
+// Registers as they are at the clock; what `pictured` reads and writes first, null: no instruction is pictured.
+std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const ptx::DecodedInstruction* pictured,
+                               const std::vector<simt::LaneValues>& values, int lane, size_t most);
 struct NextIssue {
     int64_t cycle = 0;
     uint32_t pc = 0;
