@@ -1,4 +1,4 @@
-#include "app/gui/views/tensor/attention_grid.h"
+#include "app/gui/views/tensor/attention/attention_grid.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
-#include "app/gui/views/tensor/attention_grid.h"
+#include "app/gui/views/tensor/attention/attention_grid.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
 
@@ -261,7 +261,8 @@ class ScoresView final : public View {
                 const std::string text = !shares     ? score_text(grid.score(q, k))
                                          : cell < 34 ? fmt::format("{:.0f}", 100 * share)
                                                      : share_text(share);
-                if ((!shares || share >= 0.045f) && ui.text_width(text, {.size = 12, .mono = true}) < cell - 3)
+                if ((!shares || share >= 0.045f || (cell >= 34 && share >= 5e-4f)) &&
+                    ui.text_width(text, {.size = 12, .mono = true}) < cell - 3)
                     ui.text(at.x + (cell - 1) / 2, at.y + cell / 2 + 4, text,
                             {.size = 12, .color = text_on(fill), .align = Align::center, .mono = true});
                 if (!ui.hovered(at)) continue;
