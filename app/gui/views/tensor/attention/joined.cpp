@@ -152,7 +152,8 @@ class JoinedView final : public View {
                 draw_matrix(ui, part.denominator, "sum", {at_d, y, w + gap - 4, 0}, w, h, false);
                 continue;
             }
-            ui.text(at_e, y + 19 + h, "over all GPUs, no matter", {.size = 13, .color = theme.ink2, .width = at_n - at_e - 8});
+            ui.text(at_e, y + 19 + h, "over all GPUs, no matter",
+                    {.size = 13, .color = theme.ink2, .width = at_n - at_e - 8});
             ui.text(at_e, y + 37 + h, "in which order", {.size = 13, .color = theme.ink2, .width = at_n - at_e - 8});
             draw_matrix(ui, joined_.numerator, "", {at_n, y, wide(joined_.numerator), 0}, w, h, true);
             draw_matrix(ui, joined_.denominator, "", {at_d, y, w, 0}, w, h, false);
