@@ -412,6 +412,21 @@ TEST_CASE("keys that lie on two GPUs open as two tiles, and what an axis sends i
     CHECK(said_by(desk, "groups").find("For context a GPU sends 21.5 GB as ring, 16.1 GB as Ulysses") != std::string::npos);
 }
 
+TEST_CASE("two GPUs' kernels stand in pairs, and what a real one took on an axis of powers of ten") {
+    Desk desk({.lesson = "A15", .lesson_step = 8});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("above on A100, below on P100"));
+    CHECK(desk.shows("24.9 µs → 31.8 µs, x 1.3"));
+    reads_at_any_size(desk);
+    go_to(desk, 5);
+    if (!desk.session.measured->gpus.empty()) {
+        CHECK(desk.shows("On the " + desk.session.measured->gpus.front().file.gpu + ": "));
+        CHECK(desk.shows("100 µs"));
+    }
+    reads_at_any_size(desk);
+}
+
 TEST_CASE("runs that lie on each other are all seen, and a restart from a checkpoint has its mark") {
     Desk desk({.lesson = "C03", .lesson_step = 6});
     desk.session.workspace = Workspace::learn;

@@ -93,7 +93,7 @@ class BreakdownsView final : public View {
     }
 
   private:
-    static constexpr float head = 30, most_pitch = 64;
+    static constexpr float head = 30, most_pitch = 104;
 
     static void draw_causes(Ui& ui, const Rect& r) {
         const Theme& theme = *ui.theme;
