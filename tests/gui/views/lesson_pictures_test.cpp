@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/sketch/sketch.h"
 #include "tests/gui/lesson_desk.h"
 

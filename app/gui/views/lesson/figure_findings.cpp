@@ -41,6 +41,17 @@ std::string of_latency(const FigureTable& table, const FigureStack& stack, size_
     return {};
 }
 
+// Of two steps whose bubbles take other shares: "; bubble 7 and 13 %".
+std::string of_bubble(const FigureStack& stack, size_t one, size_t other) {
+    const auto bubble = std::find(stack.parts.begin(), stack.parts.end(), "bubble");
+    if (stack.unit != "us" || bubble == stack.parts.end()) return {};
+    const auto share = [&](size_t row) {
+        return 100 * stack.rows[row][static_cast<size_t>(bubble - stack.parts.begin())] / stack.total(row);
+    };
+    if (std::fabs(share(one) - share(other)) < 2) return {};
+    return fmt::format("; bubble {:.0f} and {:.0f} %", share(one), share(other));
+}
+
 std::string of_one(const FigureStack& stack) {
     const std::vector<double>& parts = stack.rows.front();
     const auto most = std::max_element(parts.begin(), parts.end());
@@ -61,7 +72,9 @@ static std::string finding_of(const FigureTable& table) {
     if (table.stacks.empty() || table.rows.empty() || !table.note.empty()) return {};
     const FigureStack& stack = table.stacks.front();
     if (table.rows.size() == 1)
-        return table.over(0) > 0 ? fmt::format("{} {}", table.rows.front().name, over_text(table, 0)) : of_one(stack);
+        return stack.limits.front() > 0 && table.over(0) > 0
+                   ? fmt::format("{} {}", table.rows.front().name, over_text(table, 0))
+                   : of_one(stack);
     if (stack.limits.front() > 0)  // of memory: what fits and what does not
         for (size_t row = 0; row < table.rows.size(); ++row)
             for (size_t other = 0; other < table.rows.size(); ++other)
@@ -81,13 +94,15 @@ static std::string finding_of(const FigureTable& table) {
     if (!(low > 0))
         return fmt::format("{}: {} of {}, nothing of {}", stack.title, amount, table.rows[most].name,
                            table.rows[least].name);
-    return fmt::format("{} {} {}: {} against {}", table.rows[most].name, apart_words(stack, high / low),
-                       table.rows[least].name, amount, stack_amount(low, stack.unit));
+    return fmt::format("{} {} {}: {} against {}{}", table.rows[most].name, apart_words(stack, high / low),
+                       table.rows[least].name, amount, stack_amount(low, stack.unit), of_bubble(stack, most, least));
 }
 
 std::string figures_headline(const FigureTable& table) {
     std::string says = finding_of(table);
-    if (says.starts_with("the ")) says.front() = 'T';
+    for (const std::string_view begin : {"the ", "one ", "on "})
+        if (says.starts_with(begin))
+            says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
     return says;
 }
 
@@ -107,13 +122,11 @@ void take_drawn_columns(FigureTable& table, size_t stacks) {
         }
         return false;
     };
-    size_t left = table.columns.size();
-    for (size_t c = table.columns.size(); c-- > 0 && left > 1;) {
+    for (size_t c = table.columns.size(); c-- > 0;) {
         if (!drawn(table.columns[c])) continue;
         const auto at = static_cast<std::ptrdiff_t>(c);
         table.columns.erase(table.columns.begin() + at);
         for (FigureRow& row : table.rows) row.values.erase(row.values.begin() + at);
-        --left;
     }
 }
 

@@ -244,6 +244,8 @@ class FigureRowsView final : public View {
 
     void draw_placed(Ui& ui, const FigureTable& table, size_t base, Rect body, bool hidden, const Columns& place) {
         const auto [name, height, bands, each, stacks] = place;
+        if (table.columns.empty())  // the bars say it all
+            return draw_stacks_alone(ui, table, stacks, body, name, hidden);
         const size_t columns = std::max<size_t>(1, table.columns.size());
         const float count = static_cast<float>(table.rows.size()), all = static_cast<float>(bands);
         const float content = all * (band_head + height * count);
@@ -340,10 +342,15 @@ class FigureRowsView final : public View {
             if (body.h - below >= 154) break;
         }
         if (stacks == 0) return static_cast<void>(draw_cards(ui, table, body, hidden));
-        const float above = std::max(below, std::min(body.h - 200, below + 60));
+        FigureTable fewer = table;  // what the bars say needs no card
+        if (!hidden) take_drawn_columns(fewer, stacks);
+        if (fewer.columns.empty())
+            return draw_stacks_alone(ui, table, stacks, body, std::clamp(body.w * 0.16f, 90.0f, 190.0f), hidden);
+        const float cards = fewer.columns.size() > 6 ? 200 : 136;
+        const float above = std::max(below, std::min(body.h - cards, below + 110 * static_cast<float>(stacks)));
         draw_stacks(ui, table, stacks, {body.x, body.y, body.w, above - 14}, std::clamp(body.w * 0.16f, 90.0f, 190.0f),
                     hidden);
-        draw_cards(ui, table, {body.x, body.y + above + 4, body.w, body.h - above - 4}, hidden);
+        draw_cards(ui, fewer, {body.x, body.y + above + 4, body.w, body.h - above - 4}, hidden);
     }
 
     static float draw_cards(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
@@ -438,10 +445,19 @@ class FigureRowsView final : public View {
         return {};
     }
 
+    // "time" of focus="of:time": the step's scene says which of its stacks it is about; empty: it does not.
+    static std::string said_by_scene(const LessonState& state) {
+        if (!state.lesson || state.step < 0) return {};
+        const scene::Scene* const shown = lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
+        return shown != nullptr && shown->focus.starts_with("of:") ? shown->focus.substr(3) : std::string();
+    }
+
     // Whether the step is about what the stack is made of: memory, time, energy, or what is sent.
     static bool is_about(const scene::FigureStack& stack, const LessonState& state) {
         static constexpr std::string_view of_memory[] = {"weights", "gradients", "optimizer", "activations", "memory"};
         const bool sketch = sketch_on_show(state) >= 0;  // what it asks for is never anything but these
+        if (const std::string said = said_by_scene(state); !sketch && !said.empty())
+            return said == (stack.unit == "us" ? "time" : stack.unit == "MWh" ? "energy" : "memory");
         for (const scene::FigureName& name : names_asked(state)) {
             static constexpr std::string_view of_time[] = {"step_us", "tflops", "mfu"};
             const bool time = name.base.starts_with("share.") ||
@@ -474,6 +490,13 @@ class FigureRowsView final : public View {
             y += height + 14;
         }
         return false;
+    }
+
+    // Without a table below them one stack fills the room, several stand as they do beside a table.
+    static void draw_stacks_alone(Ui& ui, const FigureTable& table, size_t stacks, Rect area, float name, bool hidden) {
+        if (stacks != 1) return draw_stacks(ui, table, stacks, area, name, hidden);
+        area.h = std::min(area.h, figure_stack_least(table.stacks[0]) + 220 * static_cast<float>(table.rows.size()));
+        draw_figure_stack(ui, table, table.stacks[0], area, name, hidden);
     }
 
     // The first is asked about: it takes what the others leave.

@@ -95,6 +95,31 @@ TEST_CASE("a checkpoint holds the state without its gradients") {
     CHECK(figures_headline(desk.table()) == "The GPU holds 1.14 times as much as the checkpoint: 120 GB against 105 GB");
 }
 
+TEST_CASE("a state's gradients may be FP32, and a scene says which of its bars come first") {
+    {
+        RowsDesk desk("plan", "state parameters=1000 gradients=f32 zero=0", "rows", false);
+        CHECK(desk.result.as<scene::ParallelScene>()->rows[0].figures.at("memory") == 18000);
+        CHECK(!scene::run_parallel_scene("plan", "state gradients=f64", {"lesson.md", 1, 1}, {}).ok());
+    }
+    RowsDesk desk(
+        "plan",
+        "llama3-405b name=on_8192_GPUs dp=64 tp=8 pp=16 zero=2 sequence_parallel=1 context=balanced_ring "
+        "schedule=interleaved chunks=8 link=ib-ndr sequence=8192 batch=2048; llama3-405b name=on_16384_GPUs dp=128",
+        "rows", false);
+    const auto before = [&](const char* one, const char* other) {
+        const std::string text = view_named("rows")->make()->describe(desk.session, desk.shell.focus);
+        return text.find(one) < text.find(other);
+    };
+    CHECK(before("Memory of the fullest GPU (", "Time of a step ("));
+    auto lesson = std::make_shared<lessons::Lesson>(*desk.session.lesson.lesson);
+    lesson->steps[0].scenes[0].focus = "of:time";
+    desk.session.lesson.lesson = lesson;
+    CHECK(before("Time of a step (", "Memory of the fullest GPU ("));
+    desk.frames(3);
+    CHECK(desk.shows("On 8192 GPUs takes 1.83 times as long as on 16384 GPUs"));
+    CHECK(desk.shows("; bubble 7 and 13 %"));
+}
+
 TEST_CASE("runs that draw one curve show how far apart they are") {
     RowsDesk desk("parallel", "mlp widths=16,32,8 name=one batch=32 steps=6 dtype=f64; name=four dp=4", "ranks", false);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
