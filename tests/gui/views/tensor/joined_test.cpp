@@ -34,6 +34,16 @@ TEST_CASE("the sums over parts of the keys add up, and their quotient is the out
     CHECK(joined_parts(*step_of("input x[2,2] = random\nz = sum(x * x)\n")).empty());
 }
 
+TEST_CASE("parts that are already divided stand beside what they should come to") {
+    Desk desk({.lesson = "C07", .lesson_step = 9});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("o is off the attention over all keys by up to "));
+    CHECK(desk.shows("all keys at once"));
+    CHECK(said_by(desk, "joined").find("GPU 3, o3:") != std::string::npos);
+    reads_at_any_size(desk);
+}
+
 TEST_CASE("the two halves of the keys are a picture, query by query") {
     Desk desk({.lesson = "C07", .lesson_step = 2});
     desk.session.workspace = Workspace::learn;

@@ -61,7 +61,7 @@ class JoinedView final : public View {
         for (size_t i = 0; i < fresh.joined_.parts.size(); ++i)
             for (const PartMatrix* matrix : matrices_of(fresh.joined_.parts[i])) add(*matrix, fmt::format("GPU {}", i + 1));
         for (const PartMatrix* matrix : {&fresh.joined_.numerator, &fresh.joined_.denominator, &fresh.joined_.output})
-            add(*matrix, "all");
+            if (matrix->there()) add(*matrix, "all");
         return text + "  " + fresh.caption_of() + "\n";
     }
 
@@ -83,14 +83,26 @@ class JoinedView final : public View {
         if (seen_) plan_ = plan_tape(*seen_);
         row_ = 0;
     }
-    bool known(const PartMatrix& matrix) const { return plan_.value_known(matrix.node, moment_); }
+    bool known(const PartMatrix& matrix) const {
+        if (&matrix == &joined_.whole) return known(joined_.output);
+        return plan_.value_known(matrix.node, moment_);
+    }
 
     std::string headline_of() const {
+        if (joined_.divided()) {
+            if (!known(joined_.output)) return "Each GPU sends its own attention and what it divided by";
+            const double off = joined_.most_off();
+            return off < 1e-4 ? std::string("Joined: o is the attention over all keys")
+                              : fmt::format("o is off the attention over all keys by up to {:.2g}", off);
+        }
         if (!known(joined_.denominator)) return "Each GPU adds up what its own keys give";
         return "Sums over parts of the keys just add up; " + joined_sum_words(joined_, row_);
     }
     std::string caption_of() const {
         const int64_t width = joined_.output.columns;
+        if (joined_.divided())
+            return fmt::format("For a query each GPU sends {} numbers: its attention, and d, the sum that it divided by.",
+                               width + 1);
         return fmt::format("For a query each GPU hands over {} sums, n and d, however many keys it has: no scores travel.",
                            width + 1);
     }
@@ -144,12 +156,23 @@ class JoinedView final : public View {
             const bool sums = i == joined_.parts.size();
             if (i > 0) ui.line({r.x, y - 7}, {r.right(), y - 7}, sums ? theme.ink3 : theme.line);
             if (names > 0)
-                ui.text(r.x, y + 19 + h, sums ? "added up" : fmt::format("GPU {}", i + 1), {.size = 14, .weight = 600});
+                ui.text(r.x, y + 19 + h, sums ? joined_.divided() ? "joined" : "added up" : fmt::format("GPU {}", i + 1),
+                        {.size = 14, .weight = 600});
             if (!sums) {
                 const KeysPart& part = joined_.parts[i];
                 draw_matrix(ui, part.powers, "e to each score", {at_e, y, wide(part.powers) + gap - 6, 0}, w, h, false);
-                draw_matrix(ui, part.numerator, "e times values", {at_n, y, wide(part.numerator) + gap - 6, 0}, w, h, true);
+                draw_matrix(ui, part.numerator, part.divided ? "its attention" : "e times values",
+                            {at_n, y, wide(part.numerator) + gap - 6, 0}, w, h, true);
                 draw_matrix(ui, part.denominator, "sum", {at_d, y, w + gap - 4, 0}, w, h, false);
+                continue;
+            }
+            if (joined_.divided()) {
+                ui.text(at_e, y + 19 + h, "left what the program makes of",
+                        {.size = 13, .color = theme.ink2, .width = at_n - at_e - 8});
+                ui.text(at_e, y + 37 + h, "them, right what it should be",
+                        {.size = 13, .color = theme.ink2, .width = at_n - at_e - 8});
+                draw_matrix(ui, joined_.output, "", {at_n, y, wide(joined_.output) + gap - 6, 0}, w, h, true);
+                draw_matrix(ui, joined_.whole, "", {at_o, y, wide(joined_.whole) + gap, 0}, w, h, true);
                 continue;
             }
             ui.text(at_e, y + 19 + h, "over all GPUs, no matter",
@@ -161,11 +184,13 @@ class JoinedView final : public View {
         }
         // To the right of the GPUs: the picked query, as each of them sees it.
         const float right = r.right() - at_o;
-        if (right < 120 || !known(joined_.denominator)) return;
+        if (right < 120 || !known(joined_.divided() ? joined_.output : joined_.denominator)) return;
+        double all = 0;
+        for (const KeysPart& part : joined_.parts) all += part.denominator.at(row_, 0);
         for (size_t i = 0; i < joined_.parts.size(); ++i) {
             const float y = r.y + pitch * static_cast<float>(i) + 19;
-            const double share = joined_.parts[i].denominator.at(row_, 0) / joined_.denominator.at(row_, 0);
-            ui.text(at_o, y + 13, fmt::format("query {}: {:.0f} % of d", row_ + 1, 100 * share),
+            const double share = joined_.parts[i].denominator.at(row_, 0) / all;
+            ui.text(at_o, y + 13, fmt::format("query {}: {:.0f} % of all d", row_ + 1, 100 * share),
                     {.size = 13, .weight = 600, .width = right});
             ui.rect({at_o, y + 22, std::min(right - 8, 4 * w), 10}, theme.grid);
             ui.rect({at_o, y + 22, std::min(right - 8, 4 * w) * static_cast<float>(share), 10}, data::sky);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/views/tensor/tensor_text.h"
 
@@ -51,12 +52,37 @@ JoinedParts joined_parts(const nn::StepRecord& step) {
             PartMatrix& made = sums ? part.denominator : part.numerator;
             if (!made.there()) made = matrix_of(later, (sums ? "d" : "n") + number);
         }
+        // Or the program divides each part's numerator by itself: a softmax of the same scores, times its values.
+        for (const GraphNode& own : step.nodes) {
+            if (own.op != "softmax" || own.inputs.empty() || own.inputs.front() != node.inputs.front()) continue;
+            for (const GraphNode& later : step.nodes)
+                if (later.op == "matmul" && later.inputs.size() == 2 && later.inputs[0] == own.id && !part.numerator.there())
+                    part.numerator = matrix_of(later, later.name), part.divided = true;
+        }
         if (!part.powers.there() || !part.numerator.there() || !part.denominator.there()) continue;
         numerators.push_back(part.numerator.node);
         denominators.push_back(part.denominator.node);
         joined.parts.push_back(std::move(part));
     }
     if (joined.parts.size() < 2) return joined;
+    const KeysPart& first = joined.parts.front();
+    joined.whole = {0, "all keys at once", first.numerator.rows, first.numerator.columns, {}};
+    for (int64_t row = 0; row < joined.whole.rows; ++row)
+        for (int64_t column = 0; column < joined.whole.columns; ++column) {
+            double above = 0, below = 0;
+            for (const KeysPart& part : joined.parts) {
+                const double d = part.denominator.at(row, 0);
+                above += static_cast<double>(part.numerator.at(row, column)) * (part.divided ? d : 1);
+                below += d;
+            }
+            joined.whole.values.push_back(static_cast<float>(above / below));
+        }
+    if (joined.divided()) {
+        for (const GraphNode& node : step.nodes)
+            if (node.name == "o" && node.shape == step.nodes[static_cast<size_t>(first.numerator.node)].shape)
+                joined.output = matrix_of(node, node.name);
+        return joined;
+    }
     for (const GraphNode& node : step.nodes) {
         if (node.op != "div" || node.inputs.size() != 2) continue;
         if (!adds_up(step, node.inputs[0], numerators) || !adds_up(step, node.inputs[1], denominators)) continue;
@@ -66,6 +92,13 @@ JoinedParts joined_parts(const nn::StepRecord& step) {
         break;
     }
     return joined;
+}
+
+double JoinedParts::most_off() const {
+    double most = 0;
+    for (size_t i = 0; i < std::min(output.values.size(), whole.values.size()); ++i)
+        most = std::max(most, std::abs(static_cast<double>(output.values[i]) - static_cast<double>(whole.values[i])));
+    return most;
 }
 
 std::string joined_sum_words(const JoinedParts& joined, int64_t row) {

@@ -19,10 +19,14 @@ struct PartMatrix {  // a node of the program as rows and columns
 };
 struct KeysPart {
     PartMatrix powers, numerator, denominator;  // e to its scores; they times its values; their sums
+    bool divided = false;                       // the numerator already is: the part's own attention
 };
 struct JoinedParts {
     std::vector<KeysPart> parts;
-    PartMatrix numerator, denominator, output;  // of all parts, and their quotient
+    PartMatrix numerator, denominator, output;  // of all parts, and their quotient; of divided parts the output alone
+    PartMatrix whole;                           // the attention over all keys, from the parts
+    bool divided() const { return !parts.empty() && parts.front().divided; }
+    double most_off() const;  // of the output's elements from those of the whole
     bool empty() const { return parts.size() < 2 || !output.there(); }
 };
 JoinedParts joined_parts(const nn::StepRecord& step);
