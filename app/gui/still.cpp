@@ -16,8 +16,12 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr int bar_above = 44,
-              bar_below = static_cast<int>(transport_height);  // of the app, which a picture alone does not need
+// Of the app, which a picture alone does not need.
+constexpr int bar_above = 44;
+int bar_below(const StillOptions& options) {
+    constexpr float low = transport_height_in(0);
+    return static_cast<int>(transport_height_in(static_cast<float>(options.height / options.scale) + bar_above + low));
+}
 
 struct OwnContext {  // ImGui's, put aside and back where somebody has one
     ImGuiContext* const before = ImGui::GetCurrentContext();
@@ -54,7 +58,7 @@ class Shown {
           session_({.start = false}),
           shell_(session_, theme_named(options.theme), static_cast<float>(options.scale)),
           width_(options.width),
-          height_(options.height + scaled(bar_above + bar_below)),
+          height_(options.height + scaled(bar_above + bar_below(options))),
           canvas_(shell_, width_, height_, Drawing::cpu) {
         snapshot_.source = Source::own;
         snapshot_.kernel.run = run;

@@ -34,7 +34,7 @@ namespace lockstep::gui {
     VIEW(make_roofline_view, "roofline", "Roofline", memory, 250)                                         \
     VIEW(make_generations_view, "generations", "Generations of GPUs", learn, 304)                         \
     VIEW(make_measured_view, "measured", "Measured and simulated", learn, 330)                            \
-    VIEW(make_measured_ladder_view, "measured_ladder", "The ladder, measured and simulated", learn, 330)  \
+    VIEW(make_measured_ladder_view, "measured_ladder", "The ladder, measured and simulated", learn, 356)  \
     VIEW(make_editor_view, "editor", "Kernel", kernel)                                                    \
     VIEW(make_exercise_view, "task", "Exercise", kernel)                                                  \
     VIEW(make_reports_view, "reports", "Reports", kernel)                                                 \
@@ -59,6 +59,7 @@ namespace lockstep::gui {
     VIEW(make_norms_view, "norms", "Batch norm across ranks", training, 270, 22)                          \
     VIEW(make_modes_view, "modes", "Calls and kernels", training, 250, 23)                                \
     VIEW(make_scores_view, "scores", "Attention: who looks at whom", training, 300)                       \
+    VIEW(make_joined_view, "joined", "Attention over keys on several GPUs", training, 300)                \
     VIEW(make_convolution_view, "convolution", "Convolution: window, patches, product", training, 300)    \
     VIEW(make_products_view, "products", "Matrix product: rows, columns, elements", training, 300)        \
     VIEW(make_llama_block_view, "llama_block", "Llama block", training, 320)                              \
@@ -91,7 +92,7 @@ namespace lockstep::gui {
     VIEW(make_owners_view, "owners", "Products, cut by owner", cluster, 270, 24)                          \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \
     VIEW(make_memory_wall_view, "memory_wall", "Memory wall", cluster, 200)                               \
-    VIEW(make_breakdowns_view, "breakdowns", "What breaks", cluster, 260)                                 \
+    VIEW(make_breakdowns_view, "breakdowns", "What breaks", cluster, 330)                                 \
     VIEW(make_kit_view, "kit", "Your GPU", build, 420)                                                    \
     VIEW(make_die_view, "die", "The die, to scale", build, 360)                                           \
     VIEW(make_designs_view, "designs", "Two designs", build, 230)                                         \

@@ -147,10 +147,11 @@ void view(const Directive& d, std::string& place) {
 }
 
 // focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N | "row:" NAME [ "@against:" NAME ] [ "@of:" NAME ]
+//       | "of:" ( "time" | "memory" | "energy" )
 void focus(const Directive& d, std::string& place) {
     place = d.get("focus");
     std::string_view rest = place;
-    if (rest.empty() || rest.starts_with("row:")) return;
+    if (rest.empty() || rest.starts_with("row:") || rest == "of:time" || rest == "of:memory" || rest == "of:energy") return;
     if (take_number(rest, "warp:"))
         take_number(rest, "@line:");
     else if (!take_number(rest, "launch:"))

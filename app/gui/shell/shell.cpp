@@ -282,7 +282,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
         return state.end_frame();
     }
     // The window is cleared to the panels' colour; what shows between them is drawn here.
-    const float body_bottom = height_ - (page ? 0 : transport_height);
+    const float bar = transport_height_in(height_), body_bottom = height_ - (page ? 0 : bar);
     if (page) {
         ui.rect({0, top_height, width_, body_bottom - top_height}, theme->background);
     } else {
@@ -300,7 +300,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     top += cause_strip(ui, *snapshot_, top);
     if (page && top == top_height + desk_margin) top = top_height;
     body(ui, {margin, top, width_ - 2 * margin, body_bottom - margin - top});
-    if (!page) transport(ui, *snapshot_, {0, body_bottom, width_, transport_height});
+    if (!page) transport(ui, *snapshot_, {0, body_bottom, width_, bar});
     if (was_training && !(session.playing && session.grain == Grain::training_step)) session.post(ask::Pause{});
     if (std::exchange(session.home.asks_search, false)) open_palette();
     grains_[*entered_] = session.grain;

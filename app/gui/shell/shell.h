@@ -22,6 +22,10 @@
 namespace lockstep::gui {
 
 inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
+// In a low window, as with large text, the bar leaves the panels more.
+constexpr float transport_height_in(float window) {
+    return window < 420 ? 40 : transport_height;
+}
 
 struct BarPlan;
 }  // namespace lockstep::gui

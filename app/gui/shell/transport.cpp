@@ -322,10 +322,12 @@ static float words_width(const Ui& ui, const Position& at, const std::string& bu
     return std::min({most, std::max(least, std::min(needed, room)), all - x - 12});
 }
 
-void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
+void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& place) {
     const Theme& t = *ui.theme;
     ui.push_scope("transport");
-    ui.rect({bar.x, bar.y, bar.w, 1}, t.line);
+    ui.rect({place.x, place.y, place.w, 1}, t.line);
+    // In a low bar what stands in it stands closer to its edges.
+    const Rect bar{place.x, place.y - (transport_height - place.h) / 2, place.w, transport_height};
     const auto words = [&](const Position& at, float x, float width, const TextStyle& title) {
         TextStyle style = title;
         style.width = width;

@@ -94,6 +94,11 @@ const scene::FigureTable* still_rows(const Session& session, const Snapshot& sna
     return scene.still != nullptr && scene.still(*snapshot.cluster) ? snapshot.cluster->table.get() : nullptr;
 }
 
+// A sketch without a picture above it fills the page: nothing on it moves.
+bool sketch_alone(const Session& session) {
+    return session.workspace == Workspace::learn && shows_sketch(session) && picture_above(session.lesson) == nullptr;
+}
+
 // "3 plans, derived", "1 training run, executed"
 std::string rows_shown(const scene::FigureTable& table) {
     return fmt::format("{} {}{}, {}", table.rows.size(), table.one.empty() ? "row" : table.one,
@@ -162,7 +167,7 @@ int64_t total_steps(const Snapshot& snapshot) {
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
-    if (still_rows(session, snapshot) != nullptr) return {};
+    if (still_rows(session, snapshot) != nullptr || sketch_alone(session)) return {};
     if (session.workspace == Workspace::build) return {Grain::cycle};
     if (machine_at_cluster(session)) return {Grain::action};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
@@ -461,6 +466,10 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     if (const scene::FigureTable* table = still_rows(session, snapshot)) return position_in_rows(session, *table);
+    if (sketch_alone(session))
+        return {
+            .title = "a prediction to draw",
+            .text = sketch_is_open(session.lesson) ? "nothing moves until it is answered" : "\"the run\" shows what ran"};
     if (session.workspace == Workspace::build) return position_in_build(session, snapshot);
     if (machine_at_cluster(session)) return position_in_step(session, snapshot);
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);

@@ -118,7 +118,8 @@ void show_collective(const ParallelRow& row, ClusterScene& picture) {
     }
     if (written(row, "topology", "ideal") == "two_level")
         shown.node_size = static_cast<int>(setting_of(row, "node_size", std::min(8, shown.ranks())));
-    shown.link = fmt::format("{:g} GB/s, {:g} µs", setting_of(row, "gigabytes", 0), setting_of(row, "latency", 0));
+    shown.link = fmt::format("{}, {:g} GB/s, {:g} µs", comm::link_named(written(row, "link", "nvlink4")).title,
+                             setting_of(row, "gigabytes", 0), setting_of(row, "latency", 0));
 }
 
 void set_up_mesh(const ParallelRow& row, MeshSetup& setup) {

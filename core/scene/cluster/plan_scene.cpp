@@ -2,7 +2,8 @@
 //
 //   HEAD:     the model (llama3-405b, megatron-1.7b ...); "state" plans nothing and counts the bytes of weights, gradients
 //   and
-//             optimiser of parameters=N over dp ranks at zero=0..3 alone
+//             optimiser of parameters=N over dp ranks at zero=0..3 alone; gradients=f16|f32; saved=1: of these what a
+//             checkpoint holds
 //   settings: dp tp pp cp zero schedule chunks recompute=none|selective|full sequence_parallel=1
 //             context=ring|balanced_ring|all_to_all bucket_bytes offload=1; gpu (h100) link gpus_per_node sequence batch
 //             microbatch; tokens (of a whole run, in 1e9) pue price_per_kwh
@@ -108,9 +109,14 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     leave_figures<parallel::ParallelPlan>(split_rows, plan, f);
     if (row.head == "state") {
         const double parameters = row.real("parameters", 7.5e9, 1, 1e13);
+        const bool saved = row.whole("saved", 0, 0, 1) != 0;
+        const std::string type = row.word("gradients", "f16");
+        if (type != "f16" && type != "f32") throw Failure(fmt::format("gradients= is f16 or f32, not '{}'", type));
         row.done();
-        leave_figures<PlanMemory>(memory_rows,
-                                  parallel::state_memory(parameters, plan.zero, plan.dp, DType::f16, DType::f16), f);
+        PlanMemory memory =
+            parallel::state_memory(parameters, plan.zero, plan.dp, DType::f16, type == "f32" ? DType::f32 : DType::f16);
+        if (saved) memory.gradients = 0;  // each step makes them anew
+        leave_figures<PlanMemory>(memory_rows, memory, f);
         f["parameters"] = parameters;
         return made;
     }

@@ -186,7 +186,10 @@ void add_stacks(FigureTable& table, const ParallelScene& scene) {
     const bool plans = scene.kind == "plan";
     if (!plans && scene.kind != "parallel") return;
     const bool alone = trains_alone(scene);
-    const std::string_view whose = plans   ? "Memory of the fullest GPU"
+    const bool state = plans && std::all_of(scene.rows.begin(), scene.rows.end(),
+                                            [](const ParallelRow& row) { return row.title == "state"; });
+    const std::string_view whose = state   ? "State: weights, gradients, optimiser"
+                                   : plans ? "Memory of the fullest GPU"
                                    : alone ? "Memory"
                                            : "Memory of rank 0",
                            when = plans   ? "Time of a step"

@@ -58,6 +58,7 @@ constexpr LessonView views[] = {
     {"network", "the links between nodes"},
     {"formats", "types of numbers: their bits, their range, and what a number becomes in each"},
     {"scores", "attention: a score and a share for each query and key, and one row tile by tile"},
+    {"joined", "attention over keys on several GPUs: what each makes of its own, and the sums of all"},
     {"convolution", "a kernel's convolution: windows, patches, product, and the same as one matrix"},
     {"convolution_layer", "a tensor program's convolution: windows, patches, product"},
     {"convolution_training", "a training run's first convolution, below its curves and batch"},

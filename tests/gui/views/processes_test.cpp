@@ -31,9 +31,29 @@ TEST_CASE("ranks fill server after server, local ranks begin at 0 again, and the
             CHECK(places.hops_turn_by_turn() == (servers > 1 ? places.world() : 0));
         }
     CHECK(launch_places({{{"room", 2}, {"host", 2}, {"slot", 4}}}).processes[13].server == 3);
+    const LaunchPlaces dealt = launch_places({{{"slot", 4}, {"host", 3}}});
+    CHECK(dealt.by_turns);
+    CHECK(dealt.processes[7].server == 1);
+    CHECK(dealt.processes[7].local == 2);
+    CHECK(dealt.hops_over_network() == 12);
+    CHECK(mpirun_words(dealt).starts_with("mpirun -np 12 --map-by node -H server1:4,"));
     // 400 Gb/s are 50 GB/s: 8 MB take 160 µs and the latency.
     CHECK(hop_us("ib-ndr", 8e6) == Approx(161));
     CHECK(hop_us("nvlink4", 8e6) == Approx(8e6 / 450e3 + 0.6));
+}
+
+TEST_CASE("ranks dealt out turn by turn stand on their servers, and a bar says which rows each holds") {
+    RowsDesk desk("mesh", "tensor mesh=slot:4,host:3 shape=24x1 layout=slot,-", "processes", false);
+    CHECK(rows_headline(desk.session.snapshot()->cluster->mesh) == "Each process holds 6 of the 24 rows: each row 3 times");
+    CHECK(desk.shows("12 of 12 hops cross the network"));
+    CHECK(desk.shows("both behind the network"));
+    CHECK(desk.shows("3 of 12"));  // server by server
+    for (const auto& [w, h, scale] :
+         {std::tuple{1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 2.0f}}) {
+        desk.size(w, h, scale);
+        desk.frames(3);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
 }
 
 TEST_CASE("a lesson's mesh stands as servers and processes that can be picked; the figures are the engine's") {

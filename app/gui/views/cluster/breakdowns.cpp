@@ -93,11 +93,11 @@ class BreakdownsView final : public View {
     }
 
   private:
-    static constexpr float head = 30, most_pitch = 64;
+    static constexpr float head = 30, most_pitch = 104;
 
     static void draw_causes(Ui& ui, const Rect& r) {
         const Theme& theme = *ui.theme;
-        ui.text(r.x, r.y + 14, fmt::format("{} unplanned stops in 54 days; solid: of GPUs", all_stops()),
+        ui.text(r.x, r.y + 14, fmt::format("{} unplanned stops in 54 days; orange: of GPUs", all_stops()),
                 {.size = 14, .weight = 600, .width = r.w});
         const float pitch = std::min(most_pitch, (r.h - head) / static_cast<float>(std::size(causes)));
         const float names = std::min(160.0f, r.w * 0.4f), track = r.w - names - 44;
@@ -115,21 +115,48 @@ class BreakdownsView final : public View {
 
     static void draw_first(Ui& ui, double own, const Rect& r) {
         const Theme& theme = *ui.theme;
-        ui.text(r.x, r.y + 14, "How long until the first stop, log scale", {.size = 14, .weight = 600, .width = r.w});
+        ui.text(r.x, r.y + 14, "How long until the first stop, on powers of ten", {.size = 14, .weight = 600, .width = r.w});
+        // A dot a machine on powers of ten: a bar would have no zero to begin at.
         const std::vector<double> all = machines(own);
-        const float pitch = std::min(most_pitch, (r.h - head) / static_cast<float>(all.size()));
-        const float names = std::min(110.0f, r.w * 0.3f), track = r.w - names - 92;
-        const double least = hours_to_first(all.back()) / 3, most = hours_to_first(all.front());
+        constexpr float foot = 24;
+        const float pitch = std::min(most_pitch, (r.h - head - foot) / static_cast<float>(all.size()));
+        const float names = std::min(110.0f, r.w * 0.3f);
+        const Rect plot{r.x + names, r.y + head, r.w - names - 12, pitch * static_cast<float>(all.size())};
+        constexpr std::pair<double, std::string_view> marks[] = {
+            {1, "1 hour"}, {24, "1 day"}, {24 * 30, "30 days"}, {24 * 365, "1 year"}, {24 * 3650, ""}};
+        const double least = 1, most = marks[4].first;
+        const auto x_of = [&](double hours) {
+            return plot.x + plot.w * static_cast<float>(std::log(hours / least) / std::log(most / least));
+        };
+        for (const auto& [hours, words] : marks) {
+            ui.rect({x_of(hours), plot.y, 1, plot.h}, theme.grid);
+            ui.text(x_of(hours), plot.bottom() + 16, words,
+                    {.size = 12, .color = theme.quiet, .align = hours > least ? Align::center : Align::left});
+        }
+        ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
+        Point before;
         for (size_t i = 0; i < all.size(); ++i) {
             const double hours = hours_to_first(all[i]);
             const bool here = all[i] == own;
-            const Rect bar{r.x + names, r.y + head + pitch * static_cast<float>(i),
-                           track * static_cast<float>(std::log(hours / least) / std::log(most / least)), pitch * 0.6f};
-            ui.text(r.x, bar.y + bar.h / 2 + 5, counted(std::llround(all[i]), "GPU"),
+            const Point at{x_of(hours), plot.y + pitch * (static_cast<float>(i) + 0.5f)};
+            ui.text(r.x, at.y + 5, counted(std::llround(all[i]), "GPU"),
                     {.size = 13, .weight = here ? 700 : 400, .width = names - 8});
-            ui.rect(bar, here ? data::vermillion : data::green);
-            ui.text(bar.right() + 8, bar.y + bar.h / 2 + 5, hours_text(hours),
-                    {.size = 14, .color = theme.ink, .weight = here ? 700 : 400, .width = r.right() - bar.right() - 8});
+            if (i > 0) ui.line(before, at, faded(data::green, 0.5f), 1.5f);
+            before = at;
+        }
+        for (size_t i = 0; i < all.size(); ++i) {
+            const double hours = hours_to_first(all[i]);
+            const bool here = all[i] == own;
+            const Point at{x_of(hours), plot.y + pitch * (static_cast<float>(i) + 0.5f)};
+            const std::string words = hours_text(hours);
+            const TextStyle style{.size = 14, .color = theme.ink, .weight = here ? 700 : 600};
+            const float width = ui.text_width(words, style);
+            ui.circle(at, here ? 7 : 5, here ? data::vermillion : data::green);
+            // On the side where the line to the next is not.
+            const bool right = at.x + 14 + width < plot.right();
+            const float x = right ? at.x + 12 : at.x - 12 - width;
+            ui.rect({x - 3, at.y - 9, width + 6, 18}, theme.panel);
+            ui.text(x, at.y + 5, words, style);
         }
     }
 };

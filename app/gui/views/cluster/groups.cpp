@@ -55,7 +55,11 @@ std::string groups_headline(const LessonState& state, const std::vector<const sc
                 text += fmt::format("{} {} as {}",
                                     text.empty() ? fmt::format("For {} a GPU sends", axis.title) : std::string(","),
                                     bytes_si(axis.bytes), spaced(row->name));
-    return text.empty() ? talk_headline(talk) : text;
+    if (text.empty()) return talk_headline(talk);
+    if (rows.size() == 2)
+        text += fmt::format("; steps of {} and {}", time_text(rows[0]->plan->step_us, {.significant = 3}),
+                            time_text(rows[1]->plan->step_us, {.significant = 3}));
+    return text;
 }
 
 class GroupsView final : public View {
@@ -82,12 +86,14 @@ class GroupsView final : public View {
         float y = body.y;
         const bool low = body.h < low_body;
         if (!hidden && low) {
-            ui.text(body.x, y + 16, groups_headline(session.lesson, rows, talk),
-                    {.size = 18, .weight = 700, .width = body.w});
+            const std::string says = groups_headline(session.lesson, rows, talk);
+            const bool fits = ui.text_width(says, {.size = 18, .weight = 700}) <= body.w;
+            ui.text(body.x, y + 16, says, {.size = fits ? 18.0f : 15.0f, .weight = 700, .width = body.w});
             y += 28;
         } else if (!hidden) {
-            ui.text(body.x, y + 22, groups_headline(session.lesson, rows, talk),
-                    {.size = 24, .weight = 700, .width = body.w});
+            const std::string says = groups_headline(session.lesson, rows, talk);
+            const bool fits = ui.text_width(says, {.size = 24, .weight = 700}) <= body.w;
+            ui.text(body.x, y + 22, says, {.size = fits ? 24.0f : 18.0f, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, talk_difference(talk), {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
         }

@@ -95,14 +95,24 @@ class MemoryWallView final : public View {
         const Rect body = ui.panel(
             area, {.title = wall_title, .right = "16-bit peaks, dense", .badge = Provenance::derived, .caption = caption});
         if (hidden) return ui.say_nothing_yet(body, wall_hidden);
+        Rect rest = body;
+        if (const std::string says = headline_of(); !says.empty() && body.h > 260) {
+            const bool fits = ui.text_width(says, {.size = 22, .weight = 700}) <= body.w;
+            ui.text(body.x, body.y + 22, says, {.size = fits ? 22.0f : 16.0f, .weight = 700, .width = body.w});
+            rest = {body.x, body.y + 42, body.w, body.h - 42};
+        }
+        draw_both(ui, *scene, rest);
+    }
+
+    void draw_both(Ui& ui, const scene::ClusterScene& scene, const Rect& body) const {
         if (body.w > 400) {
             const float half = std::floor((body.w - 24) / 2);
             draw_growth(ui, {body.x, body.y, half, body.h});
-            draw_exchange(ui, *scene, {body.x + half + 24, body.y, body.w - half - 24, body.h});
+            draw_exchange(ui, scene, {body.x + half + 24, body.y, body.w - half - 24, body.h});
         } else {
             const float half = std::floor((body.h - 12) / 2);
             draw_growth(ui, {body.x, body.y, body.w, half});
-            draw_exchange(ui, *scene, {body.x, body.y + half + 12, body.w, half});
+            draw_exchange(ui, scene, {body.x, body.y + half + 12, body.w, half});
         }
     }
 
@@ -121,17 +131,25 @@ class MemoryWallView final : public View {
         for (const Exchange::Over& one : exchange.over)
             text += fmt::format("  gradients of {:.3g} parameters over {}: {}, as long as {} tokens compute on one {}\n",
                                 exchange.parameters, one.link, time_text(one.us), tokens_text(one.tokens), exchange.gpu);
-        return text + "  " + caption_of(*snapshot->cluster) + "\n";
+        return text + "  " + headline_of() + ".\n  " + caption_of(*snapshot->cluster) + "\n";
     }
 
   private:
+    // "In 7 years arithmetic grew 47 times, memory's rate 6.6, links' 5.6"
+    static std::string headline_of() {
+        const auto all = wall_gpus();
+        if (all.size() < 2) return {};
+        const auto times = [&](size_t line) { return wall_lines[line].of(*all.back()) / wall_lines[line].of(*all.front()); };
+        return fmt::format("In {} years arithmetic grew {:.0f} times, memory's rate {:.1f}, a link's {:.1f}",
+                           static_cast<int>(all.back()->year.value - all.front()->year.value), times(0), times(1), times(2));
+    }
+
     static std::string caption_of(const scene::ClusterScene& scene) {
         const auto all = wall_gpus();
         if (all.size() < 2) return {};
         const auto times = [&](const WallLine& line) { return line.of(*all.back()) / line.of(*all.front()); };
-        std::string text =
-            fmt::format("From {} to {}: arithmetic x{:.0f}, memory bandwidth x{:.1f}, links x{:.1f}", all.front()->title,
-                        all.back()->title, times(wall_lines[0]), times(wall_lines[1]), times(wall_lines[2]));
+        std::string text = fmt::format("From {} to {}: arithmetic x{:.0f}, memory's size x{:.1f}", all.front()->title,
+                                       all.back()->title, times(wall_lines[0]), times(wall_lines[3]));
         const Exchange exchange = exchange_of(scene);
         if (!exchange.over.empty())
             text += fmt::format("; over {} gradients hide behind {} tokens a GPU", exchange.over.back().link,
@@ -207,8 +225,8 @@ class MemoryWallView final : public View {
         const Exchange exchange = exchange_of(scene);
         if (exchange.over.empty() || exchange.flops <= 0 || area.h < 70) return;
         ui.text(area.x, area.y + 13,
-                fmt::format("computing against exchanging, {:.3g} B parameters on {} GPUs", exchange.parameters / 1e9,
-                            scene.setup.memory.gpus),
+                fmt::format("computing against exchanging: {:.3g} billion parameters, {} x {}", exchange.parameters / 1e9,
+                            scene.setup.memory.gpus, exchange.gpu),
                 {.size = 13, .weight = 600, .width = area.w});
         const Rect plot{area.x + 44, area.y + 26, area.w - 50, area.h - 26 - 20};
         double low = 1e300, high = 0;

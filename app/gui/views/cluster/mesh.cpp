@@ -16,6 +16,8 @@
 namespace lockstep::gui {
 namespace {
 
+constexpr std::string_view mesh_partners =
+    "Framed: the picked rank and whom it works with. Of the mesh's axes the last one counts fastest.";
 constexpr std::string_view mesh_title = "Devices and layout";
 constexpr std::string_view mesh_hidden = "The layout stays hidden until you lock an answer.";
 constexpr std::string_view all_work = "all of the work", no_work = "its part of the matrix";
@@ -147,7 +149,9 @@ class MeshView final : public View {
         }
         const bool hidden = session.learn.reveal_steps >= 0;
         const bool ran = !scene->mesh.parameter.empty();
-        const std::string right = "mesh  " + mesh_text(scene->mesh.mesh), caption = hidden ? std::string(mesh_hidden)
+        const bool large = !hidden && lies_still(session, *scene) && area.h > 340;  // what it finds, above the picture
+        const std::string right = "mesh  " + mesh_text(scene->mesh.mesh), caption = hidden  ? std::string(mesh_hidden)
+                                                                                    : large ? std::string(mesh_partners)
                                                                                     : lies_still(session, *scene)
                                                                                         ? pieces_words(*scene)
                                                                                         : caption_of(*scene);
@@ -161,7 +165,13 @@ class MeshView final : public View {
             controls(ui, session, *scene, body, false);
             used = controls(ui, session, *scene, body, true);
         }
-        const Rect rest{body.x, body.y + used, body.w, body.h - used};
+        Rect rest{body.x, body.y + used, body.w, body.h - used};
+        if (large) {
+            std::string says = pieces_words(*scene);
+            if (says.ends_with('.')) says.pop_back();
+            ui.text(rest.x, rest.y + 16, says, {.size = 18, .weight = 700, .width = rest.w});
+            rest = {rest.x, rest.y + 30, rest.w, rest.h - 30};
+        }
         if (hidden && (ran || rest.h < 80)) {
             draw_hidden_place(ui, rest);
             return ui.pop_scope();

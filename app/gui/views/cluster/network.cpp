@@ -97,6 +97,11 @@ class NetworkView final : public View {
             seen_ = scene;
             cables_ = cables_of(machine_of(*scene));
         }
+        if (const std::string says = hidden ? std::string() : headline_of(*scene); !says.empty() && rest.h > 210) {
+            const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= rest.w;
+            ui.text(rest.x, rest.y + 18, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = rest.w});
+            rest = {rest.x, rest.y + 30, rest.w, rest.h - 30};
+        }
         if (hidden)
             draw_hidden_place(ui, rest);
         else if (!ran && !scene->network.refusal.empty())
@@ -277,6 +282,27 @@ class NetworkView final : public View {
     // What other algorithms take is told, but not by the case before one that is asked about.
     static bool tells_others(const Session& session) {
         return session.workspace != Workspace::learn || !shows_case_before(session.lesson);
+    }
+
+    // Of nodes with a wall between them: how busy the links across it are, and how busy those within.
+    static std::string headline_of(const scene::ClusterScene& scene) {
+        const scene::NetworkSetup& setup = scene.setup.network;
+        if (trained(scene) || !scene.network.refusal.empty() || setup.topology != "two_level") return {};
+        const Machine machine = machine_of(scene);
+        double across = 0, within = 0;
+        for (const Cable& cable : cables_of(machine)) {
+            const int ranks = machine.network->ranks();
+            double& most = cable.a < ranks || cable.b < ranks ? within : across;
+            most = std::max(most, cable.busy);
+        }
+        std::string algorithm = setup.algorithm;
+        std::replace(algorithm.begin(), algorithm.end(), '_', ' ');
+        algorithm.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(algorithm.front())));
+        const auto percent = [](double share) {
+            return share < 0.095 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
+        };
+        return fmt::format("{}: {}. Links between nodes are busy {} of it, in a node {}", algorithm,
+                           time_text(scene.network.run.total_us), percent(across), percent(within));
     }
 
     static std::string caption_of(const scene::ClusterScene& scene, bool others) {

@@ -64,8 +64,18 @@ class CollectiveView final : public View {
             ui.paragraph(rest, shown.refusal, {.size = 14, .color = ui.theme->wrong}, 22);
             return ui.pop_scope();
         }
-        if (!hidden) facts(ui, shown, rest);
-        if (!hidden) rest = {rest.x, rest.y + 26, rest.w, rest.h - 26};
+        bool told = false;
+        if (const std::string says = hidden ? std::string() : collective_headline(board_); !says.empty() && rest.h > 220) {
+            const float sizes[] = {20, 17, 15};
+            const float* size = sizes;
+            while (size < sizes + 2 && ui.text_width(says, {.size = *size, .weight = 700}) > rest.w) ++size;
+            const float end = ui.text(rest.x, rest.y + 18, says, {.size = *size, .weight = 700, .width = rest.w});
+            told = rest.h < 280;  // the caption has what is sent
+            if (told && end + 110 < rest.right()) ui.badge(rest.right() - 82, rest.y + 17, provenance_of(shown));
+            rest = {rest.x, rest.y + 28, rest.w, rest.h - 28};
+        }
+        if (!hidden && !told) facts(ui, shown, rest);
+        if (!hidden && !told) rest = {rest.x, rest.y + 26, rest.w, rest.h - 26};
         const double now = hidden ? before_all : collective_time(session, *scene);
         const std::vector<ChunkState> state = board_.at(now);
         const bool wide = rest.w > 760;
@@ -268,10 +278,14 @@ class CollectiveView final : public View {
         return std::any_of(shown.speeds.begin(), shown.speeds.end(), [](double speed) { return speed != 1; });
     }
 
+    static Provenance provenance_of(const scene::CollectiveShown& shown) {
+        return shown.of_run.empty() ? Provenance::simulated : Provenance::times_derived;
+    }
+
     static void facts(Ui& ui, const scene::CollectiveShown& shown, const Rect& area) {
         const Theme& theme = *ui.theme;
         const float y = area.y + 14;
-        const Provenance provenance = shown.of_run.empty() ? Provenance::simulated : Provenance::times_derived;
+        const Provenance provenance = provenance_of(shown);
         const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
         ui.badge(area.right() - badge, y, provenance);
         float x = area.x;
@@ -286,10 +300,15 @@ class CollectiveView final : public View {
         };
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         const std::string formula = collective_formula(shown);
+        const std::string whole = fmt::format("; S: the buffer, {}", bytes_si(size)),
+                          sent = bytes_si(static_cast<double>(shown.most_sent));
         fact(counted(shown.rounds(), "step"), formula.empty() ? "" : "2(N-1)");
-        fact(
-            fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
-            (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
+        if (formula.empty())
+            fact(fmt::format("{:.3g} S", static_cast<double>(shown.most_sent) / size),
+                 fmt::format("= {} by who sends most{}", sent, whole));
+        else
+            fact(fmt::format("{:.3g} S", static_cast<double>(shown.most_sent) / size),
+                 fmt::format("= {} = {} by each rank{}", formula, sent, whole));
         const bool late = std::abs(shown.run.total_us - shown.on_time_us) > 1e-6;
         fact(time_text(shown.run.total_us), !late ? ""
                                             : shown.of_run.empty()
@@ -307,6 +326,7 @@ class CollectiveView final : public View {
         Rect box;
         uint64_t here = 0, coming = 0;
         bool full = false;
+        int chunk = 0;
     };
 
     void draw_matrix(Ui& ui, Session& session, Focus& focus, const scene::CollectiveShown& shown,
@@ -333,7 +353,8 @@ class CollectiveView final : public View {
                 const ChunkCell cell{{area.x + left + column * static_cast<float>(chunk), y, width, height},
                                      held.here,
                                      held.coming & ~held.here,
-                                     board_.summed() ? held.here == board_.complete() : held.here != 0};
+                                     board_.summed() ? held.here == board_.complete() : held.here != 0,
+                                     chunk};
                 draw_cell(ui, shown, cell, column);
                 if (ui.hovered(cell.box)) ui.tooltip(tip_of(shown, cell, rank, chunk));
             }
@@ -355,7 +376,10 @@ class CollectiveView final : public View {
     void draw_cell(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, float column) const {
         const Theme& theme = *ui.theme;
         const Rect& box = cell.box;
-        if (!board_.summed()) return draw_copied(ui, cell, column);
+        if (!board_.summed()) {
+            const bool pieces = message_code(shown) == MessageCode::by_piece;
+            return draw_copied(ui, cell, column, pieces ? piece_color(cell.chunk, shown.chunks()) : data::green);
+        }
         const int ranks = std::max(1, shown.ranks());
         const float segment = (box.w - 4) / static_cast<float>(ranks);
         if (ranks <= digits_up_to && segment >= 3 && box.h >= 8) {
@@ -372,16 +396,16 @@ class CollectiveView final : public View {
     }
 
     // A chunk that is handed on as it is: it is there, or not.
-    static void draw_copied(Ui& ui, const ChunkCell& cell, float column) {
+    static void draw_copied(Ui& ui, const ChunkCell& cell, float column, Color there) {
         const Theme& theme = *ui.theme;
         const Rect& box = cell.box;
         ui.rect(box, theme.panel2);
         const bool roomy = column > 8 && box.h > 6;
         const Rect inside = roomy ? Rect{box.x + 2, box.y + 2, box.w - 4, box.h - 4} : box;
         if (cell.full)
-            ui.rect(inside, data::green);
+            ui.rect(inside, there);
         else if (cell.coming != 0)
-            ui.hatch(inside, data::green, Hatch::diagonal);
+            ui.hatch(inside, there, Hatch::diagonal);
         if (roomy) ui.frame(box, cell.full ? theme.ink : theme.line, cell.full ? 1.5f : 1.0f);
         if (box.w < 110 || box.h < 15) return;
         const std::string_view says = cell.full ? "there" : cell.coming != 0 ? "arriving" : "not yet";
@@ -389,7 +413,7 @@ class CollectiveView final : public View {
         if (!cell.full) ui.rect({middle - words / 2, box.y + 2, words, box.h - 4}, theme.panel2);
         ui.text(middle, box.y + box.h / 2 + 4.5f, says,
                 {.size = 12,
-                 .color = cell.full          ? text_on(data::green)
+                 .color = cell.full          ? text_on(there)
                           : cell.coming != 0 ? theme.ink
                                              : theme.quiet,
                  .align = Align::center,
@@ -604,9 +628,8 @@ class CollectiveView final : public View {
         const comm::Transfer& message = *moving.message;
         const float share = circle.words ? std::clamp(moving.share, 0.06f, 0.94f) : std::clamp(moving.share, 0.25f, 0.75f);
         const Point p = circle.way(message.from, message.to, share);
-        const std::string name = chunk_name(message.chunk, shown.chunks());
         const float half = circle.ranks <= 8 ? message_half : 7.0f;
-        const Color color = message.reduce ? data::green : data::blue;
+        const auto [color, name] = message_look(shown, message);
         const Rect box{p.x - half, p.y - half, 2 * half, 2 * half};
         ui.rect(box, color);
         ui.frame(box, ui.theme->panel, 1.5f);
@@ -677,8 +700,21 @@ class CollectiveView final : public View {
             if (twin != Hatch::solid) ui.hatch({x, area.y + 1, 12, 12}, faded(text_on(color), 0.6f), twin);
             x = ui.text(x + 18, area.y + 12, words, {.size = 12, .color = theme.ink2}) + 14;
         };
+        const MessageCode code = message_code(shown);
+        if (code == MessageCode::by_step)
+            for (int step = 0; step < std::min(6, shown.rounds()); ++step)
+                legend(step_color(step), Hatch::solid, step == 0 ? "step 1" : std::to_string(step + 1));
+        if (code == MessageCode::by_piece) {
+            ui.text(x, area.y + 12, "piece", {.size = 12, .color = theme.ink2});
+            x += ui.text_width("piece", {.size = 12}) + 6;
+            x = ui.text(x, area.y + 12, chunk_name(0, shown.chunks()), {.size = 12, .color = theme.ink2}) + 4;
+            for (int i = 0; i < 8; ++i, x += 8) ui.rect({x, area.y + 1, 8, 12}, piece_color(i, 8));
+            x = ui.text(x + 4, area.y + 12, chunk_name(shown.chunks() - 1, shown.chunks()),
+                        {.size = 12, .color = theme.ink2}) +
+                14;
+        }
         if (reduces) legend(data::green, Hatch::solid, "added on arrival");
-        legend(data::blue, Hatch::horizontal, "kept as it is");
+        if (code == MessageCode::by_sum) legend(data::blue, Hatch::horizontal, "kept as it is");
         if (x + 18 + ui.text_width("waits", {.size = 12}) <= area.right()) {
             ui.hatch({x, area.y + 1, 12, 12}, theme.ink3, Hatch::dots);
             ui.text(x + 18, area.y + 12, "waits", {.size = 12, .color = theme.ink2});
@@ -715,7 +751,7 @@ class CollectiveView final : public View {
             if (x1 <= filled + 0.5f) continue;
             const bool wide = x1 - x0 > 4;
             const float left = std::max(x0, filled);
-            draw_message(ui, *one, chunk_name(one->chunk, shown.chunks()),
+            draw_message(ui, message_look(shown, *one), message_code(shown) == MessageCode::by_sum && !one->reduce,
                          {left + (wide ? 1.0f : 0.0f), y, std::max(1.0f, x1 - left - (wide ? 2.0f : 0.0f)), bar});
             filled = x1;
         }
@@ -732,13 +768,13 @@ class CollectiveView final : public View {
         ui.text(middle, gap.y + gap.h / 2 + 4.5f, why, {.size = 12, .align = Align::center});
     }
 
-    static void draw_message(Ui& ui, const comm::Transfer& message, const std::string& name, const Rect& box) {
-        const Color color = message.reduce ? data::green : data::blue;
+    static void draw_message(Ui& ui, const MessageLook& look, bool kept, const Rect& box) {
+        const auto& [color, name] = look;
         ui.rect(box, color);
         if (box.h >= 14 && ui.text_width(name, {.size = 13, .weight = 700}) + 6 <= box.w)
             ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, name,
                     {.size = 13, .color = text_on(color), .align = Align::center, .weight = 700});
-        else if (!message.reduce && box.h >= 6 && box.w > 3)
+        else if (kept && box.h >= 6 && box.w > 3)
             ui.hatch(box, faded(text_on(color), 0.4f), Hatch::horizontal);
     }
 

@@ -124,6 +124,98 @@ std::string collective_title(const scene::CollectiveShown& shown) {
     return text;
 }
 
+namespace {
+
+// The share of the whole time that the busiest link has messages on its way: across the wall between nodes, or within.
+double busiest_share(const CollectiveBoard& board, bool across) {
+    const scene::CollectiveShown& shown = *board.shown();
+    double most = 0;
+    for (const auto& [from, to] : board.links()) {
+        if (shown.crosses(from, to) != across) continue;
+        double busy = 0;
+        for (const comm::Transfer& one : shown.messages)
+            if (one.from == from && one.to == to) busy += one.arrival_us - one.begin_us;
+        most = std::max(most, busy);
+    }
+    return shown.run.total_us > 0 ? std::min(1.0, most / shown.run.total_us) : 0;
+}
+
+// How many ranks have everything at the end.
+int complete_ranks(const CollectiveBoard& board) {
+    const scene::CollectiveShown& shown = *board.shown();
+    const std::vector<ChunkState> end = board.at(2 * shown.run.total_us + 1);
+    int count = 0;
+    for (int rank = 0; rank < shown.ranks(); ++rank) {
+        const auto first = end.begin() + static_cast<std::ptrdiff_t>(rank) * shown.chunks();
+        count += std::all_of(first, first + shown.chunks(), [&](const ChunkState& chunk) {
+            return board.summed() ? chunk.here == board.complete() : chunk.here != 0;
+        });
+    }
+    return count;
+}
+
+}  // namespace
+
+std::string collective_headline(const CollectiveBoard& board) {
+    const scene::CollectiveShown& shown = *board.shown();
+    if (shown.messages.empty()) return {};
+    const std::string took = time_text(shown.run.total_us), bytes = bytes_si(static_cast<double>(shown.run.bytes()));
+    const int ranks = shown.ranks();
+    if (shown.late_rank >= 0 && shown.run.total_us > shown.on_time_us + 0.005)
+        return fmt::format("Rank {} begins {} late, and all end {} later", shown.rank_of(shown.late_rank),
+                           time_text(shown.late_us), time_text(shown.run.total_us - shown.on_time_us));
+    if (shown.operation == "broadcast") {
+        const std::string done = fmt::format("all {} ranks have the {} after {}", ranks, bytes, took);
+        if (shown.algorithm == "ring" && shown.chunks() > 1)
+            return fmt::format("A chain, {} pieces close behind each other: {}", shown.chunks(), done);
+        if (shown.algorithm == "tree") return fmt::format("A tree, {} copies one after another: {}", shown.rounds(), done);
+        if (shown.algorithm == "parameter_server")
+            return fmt::format("One link, {} copies one after another: {}", ranks - 1, done);
+        return fmt::format("All {} ranks have the {} after {}", ranks, bytes, took);
+    }
+    if (shown.operation == "all_reduce") {
+        if (const int complete = complete_ranks(board); complete < ranks)
+            return complete == 0 ? "No rank has the whole sum in the end"
+                                 : fmt::format("{} of {} ranks have the whole sum in the end", complete, ranks);
+        if (shown.node_size > 0)
+            if (const double across = busiest_share(board, true), within = busiest_share(board, false); across > 0.5)
+                return fmt::format("The sum takes {}: the wall is busy {:.0f} % of it, links in a node {:.2g} %", took,
+                                   100 * across, 100 * within);
+        return fmt::format("All {} ranks have the sum of {} after {}, in {}", ranks, bytes, took,
+                           counted(shown.rounds(), "step"));
+    }
+    return {};
+}
+
+MessageCode message_code(const scene::CollectiveShown& shown) {
+    if (std::any_of(shown.messages.begin(), shown.messages.end(), [](const auto& one) { return one.reduce; }))
+        return MessageCode::by_sum;
+    if (shown.operation != "broadcast") return MessageCode::by_sum;
+    return shown.chunks() > 1 ? MessageCode::by_piece : MessageCode::by_step;
+}
+
+Color piece_color(int piece, int pieces) {
+    const float share = pieces < 2 ? 0 : static_cast<float>(piece) / static_cast<float>(pieces - 1);
+    return share < 0.5f ? mix(data::yellow, data::green, 2 * share) : mix(data::green, data::blue, 2 * share - 1);
+}
+
+Color step_color(int step) {
+    constexpr Color colors[] = {data::blue, data::sky, data::orange, data::yellow, data::purple, data::vermillion};
+    return colors[static_cast<size_t>(step) % std::size(colors)];
+}
+
+MessageLook message_look(const scene::CollectiveShown& shown, const comm::Transfer& message) {
+    const std::string name = chunk_name(message.chunk, shown.chunks());
+    switch (message_code(shown)) {
+        case MessageCode::by_piece:
+            return {piece_color(message.chunk, shown.chunks()), name};
+        case MessageCode::by_step:
+            return {step_color(message.round), std::to_string(message.round + 1)};
+        default:
+            return {message.reduce ? data::green : data::blue, name};
+    }
+}
+
 std::string collective_formula(const scene::CollectiveShown& shown) {
     return shown.algorithm == "ring" && shown.operation == "all_reduce" ? "2(N-1)/N · S" : std::string();
 }

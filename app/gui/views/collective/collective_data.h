@@ -35,5 +35,19 @@ std::string collective_title(const scene::CollectiveShown& shown);
 std::string collective_caption(const scene::ClusterScene& scene);
 std::string collective_formula(const scene::CollectiveShown& shown);  // of a ring: "2(N-1)/N · S"; empty: there is none
 double collective_time(const Session& session, const scene::ClusterScene& scene);  // the clock, microseconds
+// What the run came to, in one line: "A tree: all 8 ranks have the 400 MB after 2.67 ms, in 3 steps".
+std::string collective_headline(const CollectiveBoard& board);
+
+// How a message is drawn. Where nothing is added up on its way the colour is the piece, or of a buffer that is handed on
+// whole the step, and the name says it again.
+struct MessageLook {
+    Color fill;
+    std::string name;
+};
+enum class MessageCode { by_sum, by_piece, by_step };
+MessageCode message_code(const scene::CollectiveShown& shown);
+MessageLook message_look(const scene::CollectiveShown& shown, const comm::Transfer& message);
+Color piece_color(int piece, int pieces);  // from light to dark, the first to the last
+Color step_color(int step);                // from 0
 
 }  // namespace lockstep::gui

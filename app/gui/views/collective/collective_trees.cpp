@@ -152,8 +152,7 @@ void draw_tree(Ui& ui, const scene::CollectiveShown& shown, const RankTree& tree
     for (const MessageUnderWay& one : moving) {
         if (!mine(*one.message)) continue;
         const Point p = place.way(one.message->from, one.message->to, std::clamp(one.share, 0.15f, 0.85f));
-        const std::string name = chunk_name(one.message->chunk, shown.chunks());
-        const Color color = one.message->reduce ? data::green : data::blue;
+        const auto [color, name] = message_look(shown, *one.message);
         const float half = std::min(9.0f, std::max(6.0f, place.half_w));
         const Rect box{p.x - half, p.y - 7, 2 * half, 14};
         const bool is_free = std::none_of(taken.begin(), taken.end(), [&](const Rect& other) {

@@ -202,7 +202,7 @@ class RingAttentionView final : public View {
     void draw_ring(Ui& ui, const RingSplit& ring, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float end = ui.text(r.x, r.y + 14, fmt::format("The ring in round {}", round_), {.size = 14, .weight = 600});
-        const std::string note = round_ == 0 ? "everybody has its own keys" : "keys and values have moved on";
+        const std::string note = round_ == 0 ? "everybody has its own keys" : "right, in colour: whose keys a rank has";
         if (end + 10 + ui.text_width(note, {.size = 13}) < r.right())
             ui.text(end + 10, r.y + 14, note, {.size = 13, .color = theme.ink2});
         const float high = 44;
@@ -224,7 +224,7 @@ class RingAttentionView final : public View {
         };
         if (boxes && !apart()) wide = 78, boxes = apart();
         const float reach_y = (r.h - 34 - high) / 2 - 2;
-        const auto place = [&](int rank) { return boxes ? place_in(rank, wide, high) : place_in(rank, 26, 26); };
+        const auto place = [&](int rank) { return boxes ? place_in(rank, wide, high) : place_in(rank, 52, 24); };
         for (int rank = 0; rank < ring.ranks; ++rank) {
             const Point a = place(rank), b = place((rank + 1) % ring.ranks);
             ui.line(a, b, rank_ == (rank + 1) % ring.ranks ? data::sky : theme.ink3,
@@ -234,10 +234,16 @@ class RingAttentionView final : public View {
             const Point at = place(rank);
             const int holder = ring.holder(rank, round_);
             const RingTurn& turn = ring.turns[static_cast<size_t>(rank)][static_cast<size_t>(round_)];
-            if (!boxes) {
-                ui.circle(at, 9, rank_look(holder).fill);
-                ui.text(at.x, at.y + 4.5f, std::to_string(rank),
-                        {.size = 12, .color = text_on(rank_look(holder).fill), .align = Align::center, .weight = 700});
+            if (!boxes) {  // the rank, and beside it whose keys it has
+                const Rect card{at.x - 24, at.y - 10, 48, 20};
+                ui.rect(card, theme.panel2, 4);
+                ui.frame(card, rank == rank_ ? theme.accent : theme.line, rank == rank_ ? 2.0f : 1.0f, 4);
+                ui.text(card.x + 12, at.y + 4.5f, fmt::format("r{}", rank),
+                        {.size = 12, .align = Align::center, .weight = 600, .mono = true});
+                fill_of_rank(ui, {card.x + 24, card.y + 2, 22, 16}, holder);
+                write_on_rank(ui, card.x + 35, at.y + 4.5f, std::to_string(holder), holder);
+                if (ui.clicked(card)) pick(group_, rank, round_);
+                if (ui.hovered(card)) ui.tooltip(ring_turn_words(ring, rank, round_));
                 continue;
             }
             const Rect box{at.x - wide / 2, at.y - high / 2, wide, high};
@@ -319,7 +325,7 @@ class RingAttentionView final : public View {
                 const Rect box{left + unit * static_cast<float>(turn.begin), y,
                                std::max(1.0f, unit * static_cast<float>(turn.work) - 1), bar};
                 fill_of_rank(ui, box, rank);
-                if (box.w > 14 && bar >= 12) write_on_rank(ui, box.x + box.w / 2, mid, std::to_string(round), rank);
+                if (box.w >= 10 && bar >= 12) write_on_rank(ui, box.x + box.w / 2, mid, std::to_string(round), rank);
                 if (ui.clicked(box)) pick(group, rank, round);
                 if (ui.hovered(box)) ui.tooltip(ring_turn_words(ring, rank, round));
                 if (picked_ && group == group_ && rank == rank_ && round == round_) ui.outline(box);

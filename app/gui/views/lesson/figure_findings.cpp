@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "app/gui/views/lesson/figure_stacks.h"
 
@@ -24,6 +25,33 @@ std::string apart_words(const FigureStack& stack, double times) {
     return fmt::format("{} {} as much as", sent ? "sends" : "holds", factor);
 }
 
+// Of collectives over several links: which of both makes their times, what a round waits or what the bytes take.
+std::string of_latency(const FigureTable& table, const FigureStack& stack, size_t least, size_t most) {
+    if (stack.parts.size() != 2 || stack.parts[0] != "latency" || table.rows.size() < 2) return {};
+    double low = 1, high = 0;  // the latency's share, of all rows
+    for (size_t row = 0; row < stack.rows.size(); ++row) {
+        const double share = stack.rows[row][0] / std::max(1e-12, stack.total(row));
+        low = std::min(low, share), high = std::max(high, share);
+    }
+    const std::string whole =
+        fmt::format("{} {} {}", table.rows[most].name, apart_words(stack, stack.total(most) / stack.total(least)),
+                    table.rows[least].name);
+    if (low > 0.5) return fmt::format("Latency is at least {:.0f} % of the time; {}", std::floor(100 * low), whole);
+    if (high < 0.05) return "Bytes make the time, by bandwidth: " + whole;
+    return {};
+}
+
+// Of two steps whose bubbles take other shares: "; bubble 7 and 13 %".
+std::string of_bubble(const FigureStack& stack, size_t one, size_t other) {
+    const auto bubble = std::find(stack.parts.begin(), stack.parts.end(), "bubble");
+    if (stack.unit != "us" || bubble == stack.parts.end()) return {};
+    const auto share = [&](size_t row) {
+        return 100 * stack.rows[row][static_cast<size_t>(bubble - stack.parts.begin())] / stack.total(row);
+    };
+    if (std::fabs(share(one) - share(other)) < 2) return {};
+    return fmt::format("; bubble {:.0f} and {:.0f} %", share(one), share(other));
+}
+
 std::string of_one(const FigureStack& stack) {
     const std::vector<double>& parts = stack.rows.front();
     const auto most = std::max_element(parts.begin(), parts.end());
@@ -40,11 +68,13 @@ std::string of_one(const FigureStack& stack) {
 
 }  // namespace
 
-std::string figures_headline(const FigureTable& table) {
+static std::string finding_of(const FigureTable& table) {
     if (table.stacks.empty() || table.rows.empty() || !table.note.empty()) return {};
     const FigureStack& stack = table.stacks.front();
     if (table.rows.size() == 1)
-        return table.over(0) > 0 ? fmt::format("{} {}", table.rows.front().name, over_text(table, 0)) : of_one(stack);
+        return stack.limits.front() > 0 && table.over(0) > 0
+                   ? fmt::format("{} {}", table.rows.front().name, over_text(table, 0))
+                   : of_one(stack);
     if (stack.limits.front() > 0)  // of memory: what fits and what does not
         for (size_t row = 0; row < table.rows.size(); ++row)
             for (size_t other = 0; other < table.rows.size(); ++other)
@@ -59,12 +89,45 @@ std::string figures_headline(const FigureTable& table) {
     const double low = stack.total(least), high = stack.total(most);
     const std::string amount = stack_amount(high, stack.unit);
     if (!(high > 0)) return {};
+    if (const std::string says = of_latency(table, stack, least, most); !says.empty()) return says;
     if (high - low < 0.005 * high) return fmt::format("{}: {} in every row", stack.title, amount);
     if (!(low > 0))
         return fmt::format("{}: {} of {}, nothing of {}", stack.title, amount, table.rows[most].name,
                            table.rows[least].name);
-    return fmt::format("{} {} {}: {} against {}", table.rows[most].name, apart_words(stack, high / low),
-                       table.rows[least].name, amount, stack_amount(low, stack.unit));
+    return fmt::format("{} {} {}: {} against {}{}", table.rows[most].name, apart_words(stack, high / low),
+                       table.rows[least].name, amount, stack_amount(low, stack.unit), of_bubble(stack, most, least));
+}
+
+std::string figures_headline(const FigureTable& table) {
+    std::string says = finding_of(table);
+    for (const std::string_view begin : {"the ", "one ", "on "})
+        if (says.starts_with(begin))
+            says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
+    return says;
+}
+
+void take_drawn_columns(FigureTable& table, size_t stacks) {
+    const auto drawn = [&](const scene::FigureColumn& column) {
+        for (size_t i = 0; i < std::min(stacks, table.stacks.size()); ++i) {
+            const FigureStack& stack = table.stacks[i];
+            const auto has = [&](std::string_view part) {
+                return std::find(stack.parts.begin(), stack.parts.end(), part) != stack.parts.end();
+            };
+            if (has(column.title)) return true;
+            if (column.title == "all memory" && has("weights") && stack.unit == "B") return true;
+            if (column.title == "TP waits" && has("tensor parallel")) return true;
+            if (column.title == "step" && stack.unit == "us" && has("forward")) return true;
+            if (column.title == "time" && stack.unit == "us" && has("latency")) return true;
+            if (column.unit == "MWh" && stack.unit == "MWh") return true;
+        }
+        return false;
+    };
+    for (size_t c = table.columns.size(); c-- > 0;) {
+        if (!drawn(table.columns[c])) continue;
+        const auto at = static_cast<std::ptrdiff_t>(c);
+        table.columns.erase(table.columns.begin() + at);
+        for (FigureRow& row : table.rows) row.values.erase(row.values.begin() + at);
+    }
 }
 
 std::string take_equal_columns(FigureTable& table) {

@@ -10,5 +10,7 @@ namespace lockstep::gui {
 std::string figures_headline(const scene::FigureTable& table);
 // "rounds 14 · sent a rank 112 MB": the columns that read alike in all rows go from the table. "": none does, or all do.
 std::string take_equal_columns(scene::FigureTable& table);
+// The columns that the first `stacks` stacks draw go from the table: bars and their totals say them already.
+void take_drawn_columns(scene::FigureTable& table, size_t stacks);
 
 }  // namespace lockstep::gui

@@ -113,14 +113,16 @@ class FigureRowsView final : public View {
                                             : said_below(table, base, session.lesson, area.h >= least_with_headline);
         const Rect body = ui.panel(area, {.title = table.title, .badge = provenance_of(table), .caption = sentence});
         ui.push_scope("figure rows");
-        if (body.h < 300 && has_room_to_itself(session, body.h) && draw_bars_alone(ui, table, body, hidden))
-            return ui.pop_scope();
         Rect rest = body;
-        if (const std::string says = figures_headline(table); !hidden && area.h >= least_with_headline && !says.empty()) {
-            const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
-            ui.text(body.x, body.y + 18, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
-            rest = {body.x, body.y + 34, body.w, body.h - 34};
+        const bool low = body.h < 300 && has_room_to_itself(session, body.h);
+        if (const std::string says = figures_headline(table);
+            !hidden && (low || area.h >= least_with_headline) && !says.empty()) {
+            const bool fits = !low && ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
+            const float taken = low ? 24 : 34;
+            ui.text(body.x, body.y + (low ? 14 : 18), says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
+            rest = {body.x, body.y + taken, body.w, body.h - taken};
         }
+        if (low && draw_bars_alone(ui, table, rest, hidden)) return ui.pop_scope();
         if (table.rows.size() == 1)
             draw_row(ui, table, rest, hidden);
         else
@@ -199,8 +201,27 @@ class FigureRowsView final : public View {
     // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
     void draw_table(Ui& ui, const FigureTable& whole, size_t base, Rect body, bool hidden) {
         FigureTable table = whole;
-        const float head = 40;
         if (!hidden) take_equal_columns(table);
+        // Of what the bars say nobody needs a column; how many bars there is room for depends on the columns.
+        for (size_t drawn = table.stacks.size(); !hidden; --drawn) {
+            FigureTable fewer = table;
+            take_drawn_columns(fewer, drawn);
+            if (drawn > 0 && place_columns(ui, fewer, body, hidden).stacks < drawn) continue;
+            table = std::move(fewer);
+            break;
+        }
+        const Columns columns = place_columns(ui, table, body, hidden);
+        draw_placed(ui, table, base, body, hidden, columns);
+    }
+
+    struct Columns {  // how a table stands in its room
+        float name = 0, height = 0;
+        size_t bands = 1, each = 1, stacks = 0;
+    };
+    static constexpr float band_head = 40;
+
+    static Columns place_columns(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
+        const float head = band_head;
         // As wide as the longest name, up to a share of the whole that leaves its columns room.
         float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f);
         for (const FigureRow& row : table.rows)
@@ -218,7 +239,16 @@ class FigureRowsView final : public View {
         const float count = static_cast<float>(table.rows.size()), all = static_cast<float>(bands);
         float height = std::clamp((body.h / all - head) / count, 22.0f, 58.0f);
         const size_t stacks = stacks_that_fit(table, body.h - all * head, all, height);
-        const float content = all * (head + height * count);
+        return {name, height, bands, each, stacks};
+    }
+
+    void draw_placed(Ui& ui, const FigureTable& table, size_t base, Rect body, bool hidden, const Columns& place) {
+        const auto [name, height, bands, each, stacks] = place;
+        if (table.columns.empty())  // the bars say it all
+            return draw_stacks_alone(ui, table, stacks, body, name, hidden);
+        const size_t columns = std::max<size_t>(1, table.columns.size());
+        const float count = static_cast<float>(table.rows.size()), all = static_cast<float>(bands);
+        const float content = all * (band_head + height * count);
         if (stacks > 0) {
             float most_high = 14;
             for (size_t i = 0; i < stacks; ++i) most_high += figure_stack_most(table.stacks[i]) + 14;
@@ -312,10 +342,15 @@ class FigureRowsView final : public View {
             if (body.h - below >= 154) break;
         }
         if (stacks == 0) return static_cast<void>(draw_cards(ui, table, body, hidden));
-        const float above = std::max(below, std::min(body.h - 200, below + 60));
+        FigureTable fewer = table;  // what the bars say needs no card
+        if (!hidden) take_drawn_columns(fewer, stacks);
+        if (fewer.columns.empty())
+            return draw_stacks_alone(ui, table, stacks, body, std::clamp(body.w * 0.16f, 90.0f, 190.0f), hidden);
+        const float cards = fewer.columns.size() > 6 ? 200 : 136;
+        const float above = std::max(below, std::min(body.h - cards, below + 110 * static_cast<float>(stacks)));
         draw_stacks(ui, table, stacks, {body.x, body.y, body.w, above - 14}, std::clamp(body.w * 0.16f, 90.0f, 190.0f),
                     hidden);
-        draw_cards(ui, table, {body.x, body.y + above + 4, body.w, body.h - above - 4}, hidden);
+        draw_cards(ui, fewer, {body.x, body.y + above + 4, body.w, body.h - above - 4}, hidden);
     }
 
     static float draw_cards(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
@@ -410,10 +445,19 @@ class FigureRowsView final : public View {
         return {};
     }
 
+    // "time" of focus="of:time": the step's scene says which of its stacks it is about; empty: it does not.
+    static std::string said_by_scene(const LessonState& state) {
+        if (!state.lesson || state.step < 0) return {};
+        const scene::Scene* const shown = lessons::scene_at(*state.lesson, static_cast<size_t>(state.step));
+        return shown != nullptr && shown->focus.starts_with("of:") ? shown->focus.substr(3) : std::string();
+    }
+
     // Whether the step is about what the stack is made of: memory, time, energy, or what is sent.
     static bool is_about(const scene::FigureStack& stack, const LessonState& state) {
         static constexpr std::string_view of_memory[] = {"weights", "gradients", "optimizer", "activations", "memory"};
         const bool sketch = sketch_on_show(state) >= 0;  // what it asks for is never anything but these
+        if (const std::string said = said_by_scene(state); !sketch && !said.empty())
+            return said == (stack.unit == "us" ? "time" : stack.unit == "MWh" ? "energy" : "memory");
         for (const scene::FigureName& name : names_asked(state)) {
             static constexpr std::string_view of_time[] = {"step_us", "tflops", "mfu"};
             const bool time = name.base.starts_with("share.") ||
@@ -446,6 +490,13 @@ class FigureRowsView final : public View {
             y += height + 14;
         }
         return false;
+    }
+
+    // Without a table below them one stack fills the room, several stand as they do beside a table.
+    static void draw_stacks_alone(Ui& ui, const FigureTable& table, size_t stacks, Rect area, float name, bool hidden) {
+        if (stacks != 1) return draw_stacks(ui, table, stacks, area, name, hidden);
+        area.h = std::min(area.h, figure_stack_least(table.stacks[0]) + 220 * static_cast<float>(table.rows.size()));
+        draw_figure_stack(ui, table, table.stacks[0], area, name, hidden);
     }
 
     // The first is asked about: it takes what the others leave.

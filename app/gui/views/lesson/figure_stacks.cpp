@@ -15,7 +15,7 @@ namespace {
 using scene::FigureStack;
 using scene::FigureTable;
 
-constexpr float stack_head = 52, stack_foot = 26, stack_least_pitch = 24, stack_most_pitch = 72;
+constexpr float stack_head = 52, stack_foot = 26, stack_least_pitch = 24, stack_most_pitch = 130;
 
 struct PartLook {
     std::string_view part;
@@ -155,7 +155,8 @@ void draw_figure_stack(Ui& ui, const FigureTable& table, const FigureStack& stac
     const float numbers = std::min(170.0f, area.w * 0.3f);
     const Rect plot{area.x + names, area.y + stack_head, area.w - names - numbers, area.h - stack_head - stack_foot};
     if (plot.w < 60 || !(most > 0)) return;
-    const float pitch = plot.h / static_cast<float>(stack.rows.size()), height = std::min(40.0f, pitch * 0.66f);
+    const float pitch = plot.h / static_cast<float>(stack.rows.size()),
+                height = std::min(110.0f, pitch * (pitch > 60 ? 0.5f : 0.66f));
     if (!hidden) {
         const double step = rounded(most, {{1.2, 0.2}, {1.5, 0.25}, {3, 0.5}, {any_other, 1}});
         for (double value = 0; value <= most * 1.0001; value += step) {

@@ -101,13 +101,18 @@ class LessonView final : public View {
         const lessons::Lesson& lesson = *state.lesson;
         state.step = std::clamp(state.step, 0, static_cast<int>(lesson.steps.size()) - 1);
         if (shown_ != state.lesson || shown_step_ != state.step) begin_step(ui, state);
-        const Rect body = ui.panel(area, {.title = (lesson.exam ? "Exam " : "Lesson ") + lesson.id,
-                                          .right = fmt::format("{} minutes", lesson.minutes)});
-        ui.push_scope("lesson");
         const Rect whole{area.x + 1, area.y + 32, area.w - 2, area.h - 36};
         tight_ = whole.h < 720;
+        std::string title = (lesson.exam ? "Exam " : "Lesson ") + lesson.id,
+                    right = fmt::format("{} minutes", lesson.minutes);
+        const std::string named = title + ": " + lesson.title,
+                          step = fmt::format("step {} of {}", state.step + 1, lesson.steps.size());
+        low_ = whole.h < 340 && ui.text_width(named, {.size = 14, .weight = 600}) + ui.text_width(step) + 70 < area.w;
+        if (low_) title = named, right = step;
+        const Rect body = ui.panel(area, {.title = title, .right = right});
+        ui.push_scope("lesson");
         // The way on stays in sight: where a step is longer than the panel, its button stands at the panel's foot.
-        const float foot = foot_ ? 53.0f : 0.0f;
+        const float foot = !foot_ ? 0.0f : low_ ? 37.0f : 53.0f;
         const Rect page{whole.x, whole.y, whole.w, whole.h - foot};
         const float offset = ui.scroll("page", page, height_);
         ui.clip(page);
@@ -147,7 +152,7 @@ class LessonView final : public View {
         ui.unclip();
         if (foot_) {
             ui.line({whole.x, page.bottom()}, {whole.right(), page.bottom()}, ui.theme->line);
-            if (next_bottom_ > 0) draw_next(ui, session, page.bottom() + 11);
+            if (next_bottom_ > 0) draw_next(ui, session, page.bottom() + (low_ ? 4 : 11));
         }
         ui.pop_scope();
         const bool below = next_bottom_ > whole.bottom() && whole.h > 160;
@@ -197,6 +202,7 @@ class LessonView final : public View {
     int shown_step_ = -1, hints_open_ = 0;
     float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
+    bool low_ = false;  // a lower one, as with large text: the lesson's name and the step's number stand in the panel's head
     CompanionParts parts_;
     bool ended_ = false, unsolved_end_ = false, asked_to_hand_in_ = false;
     size_t answered_ = 0;
@@ -206,6 +212,10 @@ class LessonView final : public View {
     float draw_head(Ui& ui, const LessonState& state, float y) {
         const Theme& theme = *ui.theme;
         const lessons::Lesson& lesson = *state.lesson;
+        if (low_) {
+            const std::string& title = lesson.steps[static_cast<size_t>(state.step)].title;
+            return y + 6 + ui.paragraph({x_, y + 6, w_, 100}, title, {.size = 16, .weight = 600}, 22) - 4;
+        }
         y += ui.paragraph({x_, y + (tight_ ? 6 : 8), w_, 200}, lesson.title, {.size = tight_ ? 21.0f : 24.0f, .weight = 700},
                           tight_ ? 28 : 34) +
              (tight_ ? 6 : 12);

@@ -323,6 +323,9 @@ class GenerationsView final : public View {
             const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
             ui.text(body.x, body.y + 20, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
             body = {body.x, body.y + 38, body.w, body.h - 38};
+        } else if (body.h >= 224 && body.h < 300 && !says.empty()) {  // half a panel
+            ui.text(body.x, body.y + 12, says, {.size = 15, .weight = 700, .width = body.w});
+            body = {body.x, body.y + 18, body.w, body.h - 18};
         }
         const Table table = place_table(ui, rows, body, ran);
         draw_heads(ui, table);

@@ -24,8 +24,9 @@ constexpr std::string_view nothing_measured =
 constexpr std::string_view how_to_measure = "On a machine with an NVIDIA GPU `lockstep silicon --out F.json` makes one.";
 
 struct MeasuredLine {
-    std::string name, note;  // note: the half, or how it was taken
-    double measured = 0, other = 0;
+    std::string name, note;          // note: the half, or how it was taken
+    double measured = 0, other = 0;  // cycles
+    double measured_us = 0;
     std::string measured_text, other_text;
     bool judge = false;
     double factor() const { return other / measured; }  // the model's time over the GPU's
@@ -53,7 +54,8 @@ std::vector<MeasuredLine> kernel_lines(const MeasuredGpu& gpu, const SiliconRepo
         MeasuredLine line{.name = row.name, .measured = row.measured, .other = row.modelled};
         line.judge = row.half == SiliconHalf::judge;
         line.note = line.judge ? "judges" : "fits";
-        line.measured_text = time_text(row.measured / mhz);
+        line.measured_us = row.measured / mhz;
+        line.measured_text = time_text(line.measured_us);
         line.other_text = std::isfinite(row.modelled) ? time_text(row.modelled / mhz) : "not run";
         lines.push_back(std::move(line));
     }
@@ -131,7 +133,13 @@ class MeasuredView final : public View {
             if (busy && x + 60 < body.right())
                 ui.text(x, body.y + 18, snapshot->busy, {.size = 13, .color = ui.theme->ink2, .width = body.right() - x});
         }
-        const Rect table{body.x, body.y + 36, body.w, body.h - 36};
+        Rect table{body.x, body.y + 36, body.w, body.h - 36};
+        if (const std::string says = page_ == 0 ? headline(gpu.file.gpu, kernel_lines(gpu, report, rungs_)) : std::string();
+            !says.empty() && table.h > 250) {
+            const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= table.w;
+            ui.text(table.x, table.y + 18, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = table.w});
+            table = {table.x, table.y + 34, table.w, table.h - 34};
+        }
         if (page_ == 0)
             kernels(ui, kernel_lines(gpu, report, rungs_), table);
         else if (page_ == 1)
@@ -202,6 +210,27 @@ class MeasuredView final : public View {
         ui.pop_scope();
     }
 
+    // How far off the model's times are; before it has run, between which the measured ones lie.
+    static std::string headline(const std::string& gpu, const std::vector<MeasuredLine>& lines) {
+        if (lines.size() < 2) return {};
+        std::vector<double> off;
+        size_t slower = 0;
+        for (const MeasuredLine& line : lines)
+            if (std::isfinite(line.other)) {
+                off.push_back(std::abs(line.factor() - 1));
+                slower += line.factor() > 1;
+            }
+        if (off.empty()) {
+            const auto by_time = [](const MeasuredLine& a, const MeasuredLine& b) { return a.measured < b.measured; };
+            const auto [least, most] = std::minmax_element(lines.begin(), lines.end(), by_time);
+            return fmt::format("On the {}: {} ({}) to {} ({})", gpu, least->measured_text, least->name, most->measured_text,
+                               most->name);
+        }
+        std::sort(off.begin(), off.end());
+        return fmt::format("Half of {} kernels are off by {:.0f} % at most; of all, {} too slow in the model", off.size(),
+                           100 * off[(off.size() - 1) / 2], slower);
+    }
+
     size_t unrun(const MeasuredGpu& gpu, const SiliconReport* report) const {
         const auto lines = kernel_lines(gpu, report, rungs_);
         return static_cast<size_t>(
@@ -236,6 +265,20 @@ class MeasuredView final : public View {
         height_ = pitch * static_cast<float>(rows.size()) + 4;
     }
 
+    // Where a time stands among the measured ones, on powers of ten with some room at both ends.
+    static double share_of(double us, double least, double most) {
+        return std::log(us / least * 1.3) / std::log(most / least * 1.3 * 1.3);
+    }
+    static void draw_decades(Ui& ui, const Rect& plot, double least, double most) {
+        for (double mark = 1; mark < 1e7; mark *= 10) {
+            const double share = share_of(mark, least, most);
+            if (share < 0 || share > 1) continue;
+            const float x = plot.x + plot.w * static_cast<float>(share);
+            ui.rect({x, plot.y + 18, 1, plot.h - 18}, ui.theme->grid);
+            ui.text(x, plot.y + 12, time_text(mark), {.size = 12, .color = ui.theme->ink2, .align = Align::center});
+        }
+    }
+
     void kernels(Ui& ui, const std::vector<MeasuredLine>& lines, const Rect& r) {
         const Theme& theme = *ui.theme;
         if (lines.empty()) return ui.say_nothing_yet(r, "No kernel of the pack is in this file.");
@@ -253,9 +296,10 @@ class MeasuredView final : public View {
                                              return std::isfinite(line.other);
                                          });
         double least = 1e300, most = 0;  // of the measured times, which are drawn as long as the model's are not there
-        for (const MeasuredLine& line : lines) least = std::min(least, line.measured), most = std::max(most, line.measured);
+        for (const MeasuredLine& line : lines)
+            least = std::min(least, line.measured_us), most = std::max(most, line.measured_us);
         if (scale && none) {
-            ui.text(plot.x, r.y + 12, "time on the GPU, log scale", head);
+            draw_decades(ui, plot, least, most);
         } else if (scale) {
             ui.text(plot.x, r.y + 12, "x0.5", head);
             ui.text(middle, r.y + 12, "equal", {.size = 12, .color = theme.ink2, .align = Align::center});
@@ -274,9 +318,10 @@ class MeasuredView final : public View {
                      .align = Align::right,
                      .mono = true});
             if (none && scale && most > least) {
-                const double share = std::log(line.measured / least * 1.3) / std::log(most / least * 1.3);
-                ui.rect({plot.x, y + 7, plot.w, 11}, theme.grid);
-                ui.rect({plot.x, y + 7, plot.w * static_cast<float>(share), 11}, color_of(Provenance::measured, theme));
+                const double share = share_of(line.measured_us, least, most);
+                ui.rect({plot.x, y + 12, plot.w, 1}, theme.grid);
+                ui.circle({plot.x + plot.w * static_cast<float>(share), y + 12.5f}, 5,
+                          color_of(Provenance::measured, theme));
             }
             if (!std::isfinite(line.other)) return;
             if (plot.w > 60) {

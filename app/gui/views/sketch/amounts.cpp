@@ -125,6 +125,16 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
     ui.text(last.right() + 20, last.bottom() + 22, unit, style);
 }
 
+// An amount in its row: a bar from zero, on powers of ten a dot, for these have no zero.
+void draw_amount(Ui& ui, const SketchAxis& axis, const Rect& row, double value, Color color) {
+    const float end = bar_end(row, axis, value);
+    if (!axis.log) return ui.rect({row.x, row.y, end - row.x, row.h}, color);
+    const float middle = row.y + row.h / 2;
+    const Point stem[] = {{row.x, middle}, {end, middle}};
+    ui.polyline(stem, faded(color, 0.6f), 2, 2, 4);
+    ui.circle({end, middle}, std::min(8.0f, row.h / 2), color);
+}
+
 void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size_t i, const Rect& row, float end_of_area) {
     const Theme& theme = *ui.theme;
     const double put = pencil.values[i];
@@ -135,13 +145,14 @@ void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size
         const Faded faint(ui, scene.shown);
         const double is = scene.truth->sketch.values[i];
         const float end = bar_end(row, scene.board.axis, is);
-        ui.rect({row.x, row.y, end - row.x, row.h}, data::green);
+        draw_amount(ui, scene.board.axis, row, is, data::green);
         if (scene.verdict(i) == Verdict::low || scene.verdict(i) == Verdict::high) {
             const float from = std::min(mine, end), to = std::max(mine, end);
             ui.frame({from, row.y, std::max(4.0f, to - from), row.h}, theme.wrong, 3.5f);
         }
     }
-    if (has && mine > row.x + 3) draw_pencil(ui, {row.x, row.y, mine - row.x, row.h}, 17u + static_cast<uint32_t>(i));
+    if (has && mine > row.x + 3 && !scene.board.axis.log)
+        draw_pencil(ui, {row.x, row.y, mine - row.x, row.h}, 17u + static_cast<uint32_t>(i));
     if (has) draw_handle(ui, {mine, row.y + row.h / 2}, row.h / 2 + 5);
     if (!has && scene.open)
         ui.text(row.x + 14, row.y + row.h / 2 + 5, "drag it from here",
@@ -181,7 +192,7 @@ void draw_bar(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, con
             draw_asked_bar(ui, scene, pencil, i, row, area.right());
             continue;
         }
-        ui.rect({row.x, row.y, bar_end(row, scene.board.axis, *place.known) - row.x, row.h}, data::sky);
+        draw_amount(ui, scene.board.axis, row, *place.known, data::sky);
         ui.text(row.right() + 14, row.y + row.h / 2 + 5, amount_text(*place.known),
                 {.size = 14, .color = theme.ink2, .weight = 600, .width = 150});
     }

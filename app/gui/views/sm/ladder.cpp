@@ -179,7 +179,7 @@ class LadderView final : public View {
         const float content = pitch * static_cast<float>(rows_.size());
         const float up = content > view.h ? ui.scroll("rows", view, content) : 0;
         if (content + 14 <= view.h && asked_.size() < rows_.size())
-            ui.text(r.x, view.bottom(), "bar and dot: median; thin line: shortest to longest",
+            ui.text(r.x, view.bottom(), "dot: median; line: shortest to longest; powers of ten",
                     {.size = 12, .color = theme.quiet, .width = r.w});
         ui.clip(view);
         float y = plot.y - up;
@@ -202,10 +202,13 @@ class LadderView final : public View {
             const float end = x_of(static_cast<double>(row.median));
             const float share =
                 static_cast<float>(std::log10(static_cast<double>(std::max<int64_t>(1, row.median))) / decades);
-            ui.rect({plot.x, middle - 6, std::max(2.0f, end - plot.x), 12}, sequential(0.25f + 0.6f * share, theme));
+            const Color tone = sequential(0.25f + 0.6f * share, theme);
+            const Point stem[] = {{plot.x, middle}, {end, middle}};
+            ui.polyline(stem, faded(tone, 0.7f), 2, 2, 4);
             const float low = x_of(static_cast<double>(row.least)), high = x_of(static_cast<double>(row.longest));
-            ui.rect({low, middle - 1, std::max(1.0f, high - low), 2}, theme.ink3);
-            ui.circle({end, middle}, 4, theme.ink);
+            ui.rect({low, middle - 1.5f, std::max(1.0f, high - low), 3}, theme.ink3);
+            ui.circle({end, middle}, 6, tone);
+            ui.ring({end, middle}, 6, theme.ink, 1.5f);
             ui.text(r.right(), middle + 5, with_commas(row.median), {.size = 14, .align = Align::right, .weight = 700});
             if (ui.hovered(line))
                 ui.tooltip(fmt::format("{}{}: {}\n{} times, {} to {} cycles, median {}",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "app/gui/view.h"
@@ -52,8 +53,11 @@ class CurvesView final : public View {
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
         if (const std::string head = headline(session, *snapshot); !head.empty() && body.h > headline_from) {
-            ui.text(body.x, body.y + 22, head, {.size = 20, .weight = 700, .width = body.w});
-            body = {body.x, body.y + 36, body.w, body.h - 36};
+            const bool large = body.h > roomy_from && ui.text_width(head, {.size = 20, .weight = 700}) <= body.w;
+            ui.text(body.x, body.y + (large ? 22 : 16), head,
+                    {.size = large ? 20.0f : 16.0f, .weight = 700, .width = body.w});
+            const float taken = large ? 36 : 26;
+            body = {body.x, body.y + taken, body.w, body.h - taken};
         }
         float x = body.x;
         const bool room = body.h > 170;
@@ -88,7 +92,13 @@ class CurvesView final : public View {
             }
         }
         if (alone_) {
-            plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, bottom - top - head}, true);
+            Rect losses{body.x, top + head, body.w, bottom - top - head};
+            constexpr float apart = 72;  // how far they are from each other, where they draw one line
+            if (const Apart same = apart_of(curves); same.alike && losses.h > 2 * apart) {
+                losses.h -= apart + 22;
+                draw_apart(ui, curves, {losses.x, losses.bottom() + 40, losses.w, apart - 18});
+            }
+            plot(ui, session, focus, *snapshot, losses, true);
             ui.pop_scope();
             return;
         }
@@ -157,7 +167,7 @@ class CurvesView final : public View {
         return fmt::format("All runs have ended; how {} {} on waits for your answer.", all,
                            names.size() == 1 ? "goes" : "go");
     }
-    static constexpr float headline_from = 330;  // height of a lesson's picture that has room for one
+    static constexpr float headline_from = 230, roomy_from = 330;  // heights of a lesson's picture with room for one
 
     // What the runs of a lesson's picture come to, once nothing is asked about them any more; empty: nothing is said.
     static std::string headline(const Session& session, const Snapshot& snapshot) {
@@ -174,6 +184,10 @@ class CurvesView final : public View {
     // `read`: of all it is known how many unseen examples they read.
     static std::string headline_of_runs(const std::vector<Curve>& curves, bool read) {
         const auto share = [](const Curve& curve) { return 100 * curve.accuracy.back().accuracy; };
+        if (const Apart same = apart_of(curves); same.alike)
+            return fmt::format("{} runs, one curve: {}", curves.size(),
+                               same.most > 0 ? fmt::format("no loss is off by more than {:.0e} of itself", same.most)
+                                             : "every loss is equal to the last bit");
         if (read) {
             const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
             const auto [worst, best] = std::minmax_element(curves.begin(), curves.end(), by_end);
@@ -412,20 +426,70 @@ class CurvesView final : public View {
                                        : fmt::format("{:.4g}", value);
     }
 
-    // Of runs that have ended and lie on each other; empty: some are apart.
-    static std::string same_losses(const std::vector<Curve>& curves) {
-        if (curves.size() < 2) return {};
+    // Whether all runs have ended and lie on each other, and by which part of itself a loss is off the first run's at most.
+    struct Apart {
+        bool alike = false;
         double most = 0;
-        for (const Curve& one : curves) {
+    };
+    static double apart_at(const std::vector<Curve>& curves, size_t run, size_t step) {
+        const double first = curves.front().loss[step];
+        return first == 0 ? std::abs(curves[run].loss[step]) : std::abs(curves[run].loss[step] / first - 1);
+    }
+    static Apart apart_of(const std::vector<Curve>& curves) {
+        Apart apart;
+        if (curves.size() < 2) return apart;
+        for (size_t run = 0; run < curves.size(); ++run) {
+            const Curve& one = curves[run];
             if (one.running || one.kept_back || one.loss.empty() || one.loss.size() != curves.front().loss.size()) return {};
             for (size_t i = 0; i < one.loss.size(); ++i) {
-                const double first = curves.front().loss[i];
-                if (!(std::abs(one.loss[i] - first) <= 1e-9 * std::abs(first))) return {};
-                most = std::max(most, std::abs(one.loss[i] - first));
+                const double off = apart_at(curves, run, i);
+                if (!(off <= 1e-9)) return {};
+                apart.most = std::max(apart.most, off);
             }
         }
+        apart.alike = true;
+        return apart;
+    }
+    static std::string same_losses(const std::vector<Curve>& curves) {  // empty: some are apart
+        const Apart same = apart_of(curves);
+        if (!same.alike) return {};
         return fmt::format("All {} runs draw one line: at every step their losses are {}", curves.size(),
-                           most > 0 ? fmt::format("within {:.0e} of each other", most) : "equal");
+                           same.most > 0 ? fmt::format("the same to within {:.0e} of themselves", same.most) : "equal");
+    }
+
+    // A dot a step and run: by which part of itself its loss is off the first run's, on powers of ten; equal ones at the
+    // foot.
+    static void draw_apart(Ui& ui, const std::vector<Curve>& curves, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        constexpr double low = 1e-17, high = 1e-13;
+        const Rect plot{r.x + 44, r.y, r.w - 44 - 8, r.h};
+        const auto y_of = [&](double off) {
+            const double share = (std::log10(std::clamp(off, low, high)) + 17) / 4;
+            return plot.bottom() - plot.h * static_cast<float>(share);
+        };
+        const TextStyle small{.size = 12, .color = theme.ink2};
+        const float end =
+            ui.text(r.x, r.y - 8,
+                    fmt::format("how far off the losses of {} are, as a part of the loss", curves.front().name), small);
+        if (const std::string_view dashed = "dashed: the last bit of 64";
+            end + 20 + ui.text_width(dashed, small) < r.right())
+            ui.text(r.right() - 8 - ui.text_width(dashed, small), r.y - 8, dashed, small);
+        for (const auto& [off, words] : {std::pair{1e-13, "1e-13"}, {1e-15, "1e-15"}, {low, "0"}}) {
+            ui.rect({plot.x, y_of(off), plot.w, 1}, theme.grid);
+            ui.text(plot.x - 8, y_of(off) + 4, words, {.size = 12, .color = theme.quiet, .align = Align::right});
+        }
+        const float half_bit = y_of(std::numeric_limits<double>::epsilon());
+        const Point line[] = {{plot.x, half_bit}, {plot.right(), half_bit}};
+        ui.polyline(line, theme.ink3, 1, 4, 4);
+        const size_t steps = curves.front().loss.size();
+        for (size_t run = 1; run < curves.size(); ++run)
+            for (size_t step = 0; step < steps; ++step) {
+                const float x =
+                    plot.x + plot.w * static_cast<float>(step) / static_cast<float>(std::max<size_t>(1, steps - 1));
+                const float y = y_of(apart_at(curves, run, step)),
+                            half = 3.5f - 0.5f * static_cast<float>(std::min<size_t>(run, 4));
+                ui.rect({x - half, y - half, 2 * half, 2 * half}, color(curves, run, theme));
+            }
     }
 
     // `whole`: of a training that fails, all that is known of the cause; else what has room beside the picture.

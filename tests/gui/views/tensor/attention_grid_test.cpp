@@ -1,6 +1,6 @@
 // Attention as a grid: its scores and shares are those of a softmax worked out another way, its tiles count as they should,
 // and the lesson's picture reads at any size and tells nothing while its question is open.
-#include "app/gui/views/tensor/attention_grid.h"
+#include "app/gui/views/tensor/attention/attention_grid.h"
 
 #include <algorithm>
 #include <cmath>

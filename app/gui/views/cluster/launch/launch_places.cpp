@@ -12,13 +12,18 @@ namespace lockstep::gui {
 LaunchPlaces launch_places(const parallel::Mesh& mesh) {
     LaunchPlaces places;
     if (mesh.axes.empty()) return places;
-    places.slots = mesh.axes.back().size;
+    size_t slot = mesh.axes.size() - 1;
+    for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
+        if (mesh.axes[axis].name == "slot") slot = axis;
+    places.slots = mesh.axes[slot].size;
+    places.by_turns = slot + 1 < mesh.axes.size();
     places.servers = mesh.ranks() / std::max(1, places.slots);
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
         const std::vector<int> at = mesh.coordinates(rank);
         int server = 0;
-        for (size_t axis = 0; axis + 1 < at.size(); ++axis) server = server * mesh.axes[axis].size + at[axis];
-        places.processes.push_back({rank, server, at.back()});
+        for (size_t axis = 0; axis < at.size(); ++axis)
+            if (axis != slot) server = server * mesh.axes[axis].size + at[axis];
+        places.processes.push_back({rank, server, at[slot]});
     }
     return places;
 }
@@ -44,7 +49,7 @@ std::string mpirun_words(const LaunchPlaces& places) {
     std::string hosts;
     for (int server = 1; server <= places.servers; ++server)
         hosts += fmt::format("{}server{}:{}", server > 1 ? "," : "", server, places.slots);
-    return fmt::format("mpirun -np {} -H {} train", places.world(), hosts);
+    return fmt::format("mpirun -np {}{} -H {} train", places.world(), places.by_turns ? " --map-by node" : "", hosts);
 }
 
 std::string torchrun_words(const LaunchPlaces& places) {
@@ -75,6 +80,9 @@ std::string hops_headline(const LaunchPlaces& places) {
 }
 
 std::string hops_difference(const LaunchPlaces& places) {
+    if (places.by_turns)
+        return fmt::format("Dealt out turn by turn. Numbered server by server, {} of {} would.",
+                           places.servers > 1 ? places.servers : 0, places.world());
     return fmt::format("Numbered server by server. Dealt out turn by turn, {} of {} would.", places.hops_turn_by_turn(),
                        places.world());
 }
@@ -96,6 +104,18 @@ std::string launch_caption(const LaunchPlaces& places) {
         "that "
         "cross it.",
         time_text(inside), time_text(between), places.hops_over_network(), places.world());
+}
+
+std::string rows_headline(const scene::MeshShown& mesh) {
+    if (mesh.before.empty() || mesh.rows < 1) return {};
+    const int64_t each = mesh.before.front().rows.count;
+    for (const scene::ShardShown& shard : mesh.before)
+        if (shard.rows.count != each || each < 1 || shard.flat.count >= 0) return {};
+    const double copies =
+        static_cast<double>(each) * static_cast<double>(mesh.before.size()) / static_cast<double>(mesh.rows);
+    return fmt::format("Each process holds {} {} rows: {}",
+                       each == mesh.rows ? std::string("all") : fmt::format("{} of the", each), mesh.rows,
+                       copies == 1 ? std::string("each row once") : fmt::format("each row {:g} times", copies));
 }
 
 std::string process_words(const LaunchPlaces& places, int rank) {

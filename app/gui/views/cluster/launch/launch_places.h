@@ -1,10 +1,12 @@
-// One program started on several servers: who each process is. The mesh's last axis numbers the processes of a server, all
-// others its servers, as `mpirun -H server1:4,server2:4` and torchrun number them.
+// One program started on several servers: who each process is. The mesh's axis "slot", or its last one, numbers the
+// processes of a server, all others its servers: where it is the last one ranks fill server after server, as with
+// `mpirun -H server1:4,server2:4` and torchrun, else they are dealt out turn by turn, as with `--map-by node`.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "core/parallel/layout/mesh.h"
+#include "core/scene/cluster/cluster.h"
 
 namespace lockstep::gui {
 
@@ -13,6 +15,7 @@ struct ProcessPlace {
 };
 struct LaunchPlaces {
     int servers = 0, slots = 0;  // slots: processes of a server
+    bool by_turns = false;
     std::vector<ProcessPlace> processes;
     int world() const { return static_cast<int>(processes.size()); }
     int next(int rank) const { return (rank + 1) % world(); }  // on the ring
@@ -36,5 +39,7 @@ std::string hops_difference(const LaunchPlaces& places);     // and how many wou
 std::string launch_difference(const LaunchPlaces& places);
 std::string launch_caption(const LaunchPlaces& places);
 std::string process_words(const LaunchPlaces& places, int rank);
+// "Each process holds 6 of the 24 rows: 3 copies of them"; empty: no rows are laid out, or not evenly.
+std::string rows_headline(const scene::MeshShown& mesh);
 
 }  // namespace lockstep::gui

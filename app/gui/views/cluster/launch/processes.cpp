@@ -40,7 +40,7 @@ class ProcessesView final : public View {
         const bool low = body.h < whole_height;  // the command, and the servers with their processes alone
         float y = body.y;
         if (!low) {
-            const Finding says = finding(session, places);
+            const Finding says = finding(session, places, snapshot->cluster->mesh);
             ui.text(body.x, y + 22, says.headline, {.size = 24, .weight = 700, .width = body.w});
             ui.text(body.x, y + 44, says.difference, {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
@@ -49,6 +49,7 @@ class ProcessesView final : public View {
         if (!low) y += draw_ways(ui, body, y);
         constexpr float legend = 24, told = 136;
         const float below = low ? 0 : told;
+        mesh_ = &snapshot->cluster->mesh;
         draw_servers(ui, places, hidden, {body.x, y, body.w, body.bottom() - legend - below - y});
         if (!low) draw_told(ui, places, hidden, {body.x, body.bottom() - legend - below + 8, body.w, below - 8});
         draw_legend(ui, meeting_, body.x, body.bottom() - 6, body.right());
@@ -68,7 +69,7 @@ class ProcessesView final : public View {
             else
                 text += "  " + process_words(places, process.rank) + "\n";
         }
-        const Finding says = finding(session, places);
+        const Finding says = finding(session, places, snapshot->cluster->mesh);
         if (hidden) return text + "  " + says.headline + ". " + says.difference + " " + std::string(processes_hidden) + "\n";
         text += fmt::format("  {} of {} hops of the ring cross the network; dealt out turn by turn {} would\n",
                             places.hops_over_network(), places.world(), places.hops_turn_by_turn());
@@ -84,10 +85,12 @@ class ProcessesView final : public View {
         return session.learn.reveal_steps >= 0 || asks_for(session, "coordinate");
     }
     // Before the local ranks are asked for, who was started; at the question, they; in a step that asks nothing, the hops.
-    static Finding finding(const Session& session, const LaunchPlaces& places) {
+    static Finding finding(const Session& session, const LaunchPlaces& places, const scene::MeshShown& mesh) {
         if (is_hidden(session)) return {started_headline(places), started_difference(places)};
         const LessonState& state = session.lesson;
         const auto step = static_cast<size_t>(std::max(0, state.step));
+        if (state.lesson && step < state.lesson->steps.size() && !state.lesson->steps[step].exercises.empty())
+            if (std::string says = rows_headline(mesh); !says.empty()) return {std::move(says), hops_difference(places)};
         const bool asks = !state.lesson || step >= state.lesson->steps.size() || !state.lesson->steps[step].predicts.empty();
         if (asks || places.hops_over_network() == 0) return {launch_headline(places), launch_difference(places)};
         return {hops_headline(places), hops_difference(places)};
@@ -95,6 +98,7 @@ class ProcessesView final : public View {
 
     static constexpr float whole_height = 440;
     int rank_ = -1;
+    const scene::MeshShown* mesh_ = nullptr;  // of the frame that is drawn
     bool meeting_ = false;
 
     float draw_ways(Ui& ui, const Rect& body, float y) {
@@ -126,10 +130,15 @@ class ProcessesView final : public View {
 
     void draw_servers(Ui& ui, const LaunchPlaces& places, bool hidden, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const float gap = std::min(96.0f, r.w * 0.08f), under = 34;
+        const float gap = std::min(96.0f, r.w * 0.08f), under = places.by_turns ? 66 : 34;
         const float wide = (r.w - gap * static_cast<float>(places.servers - 1)) / static_cast<float>(places.servers);
         const float high = r.h - under;
-        std::vector<Box> boxes;
+        std::vector<Box> boxes(places.processes.size());
+        const auto box_of = [&](int server, int slot) -> Box& {
+            const auto at = std::find_if(places.processes.begin(), places.processes.end(),
+                                         [&](const ProcessPlace& one) { return one.server == server && one.local == slot; });
+            return boxes[static_cast<size_t>(at - places.processes.begin())];
+        };
         for (int server = 0; server < places.servers; ++server) {
             const Rect box{r.x + (wide + gap) * static_cast<float>(server), r.y, wide, high};
             ui.rect(box, theme.panel2, 6);
@@ -144,7 +153,7 @@ class ProcessesView final : public View {
             for (int slot = 0; slot < places.slots; ++slot) {
                 const float x = box.x + 8 + pitch * static_cast<float>(slot);
                 const float gpu = std::min(38.0f, room * 0.26f);
-                boxes.push_back({{x + 3, top, pitch - 6, tall}, {x + 3, box.bottom() - 8 - gpu, pitch - 6, gpu}});
+                box_of(server, slot) = {{x + 3, top, pitch - 6, tall}, {x + 3, box.bottom() - 8 - gpu, pitch - 6, gpu}};
             }
         }
         for (int rank = 0; rank < places.world(); ++rank)
@@ -179,6 +188,7 @@ class ProcessesView final : public View {
         const std::string name = unknown ? "GPU ?" : fmt::format("GPU {}", process.local);
         ui.text(x, box.gpu.y + box.gpu.h / 2 + 5, box.gpu.w > 46 ? name : name.substr(4),
                 {.size = 13, .align = Align::center, .weight = 600});
+        draw_rows(ui, process.rank, {box.gpu.x + 4, box.gpu.bottom() - 5, box.gpu.w - 8, 3});
         if (ui.area(fmt::format("process {}", process.rank), box.process)) rank_ = process.rank;
         if (ui.hovered(box.process))
             ui.tooltip(unknown ? fmt::format("rank {} on server {}", process.rank, process.server + 1)
@@ -186,8 +196,23 @@ class ProcessesView final : public View {
                                              process.local, process.local));
     }
 
+    // Which of all rows it holds, as a part of a bar.
+    void draw_rows(Ui& ui, int rank, const Rect& bar) const {
+        if (mesh_->rows < 1 || static_cast<size_t>(rank) >= mesh_->before.size()) return;
+        const comm::Piece& rows = mesh_->before[static_cast<size_t>(rank)].rows;
+        const float unit = bar.w / static_cast<float>(mesh_->rows);
+        ui.rect(bar, ui.theme->grid);
+        ui.rect({bar.x + unit * static_cast<float>(rows.begin), bar.y, std::max(1.5f, unit * static_cast<float>(rows.count)),
+                 bar.h},
+                ui.theme->ink);
+        if (ui.hovered({bar.x, bar.y - 6, bar.w, bar.h + 8}))
+            ui.tooltip(fmt::format("rank {} holds rows {} to {} of {}", rank, rows.begin, rows.begin + rows.count - 1,
+                                   mesh_->rows));
+    }
+
     // From GPU to GPU; the last one's hop comes back below.
     static void draw_ring(Ui& ui, const LaunchPlaces& places, const std::vector<Box>& boxes, const Rect& r) {
+        if (places.by_turns) return draw_crossing_ring(ui, places, boxes, r);
         for (int rank = 0; rank < places.world(); ++rank) {
             const Rect &from = boxes[static_cast<size_t>(rank)].gpu, &to = boxes[static_cast<size_t>(places.next(rank))].gpu;
             const bool leaves = places.leaves(rank);
@@ -210,6 +235,24 @@ class ProcessesView final : public View {
             const float width = ui.text_width(words, {.size = 13, .weight = 600}) + 16;
             ui.rect({(x + back) / 2 - width / 2, y - 11, width, 22}, ui.theme->panel);
             ui.text((x + back) / 2, y + 5, words, {.size = 13, .align = Align::center, .weight = 600});
+        }
+    }
+
+    // Dealt out turn by turn every hop leaves its server: below the GPUs, each round of turns on a level of its own.
+    static void draw_crossing_ring(Ui& ui, const LaunchPlaces& places, const std::vector<Box>& boxes, const Rect& r) {
+        const float levels = static_cast<float>(2 * places.slots), top = boxes.front().gpu.bottom() + 8,
+                    step = std::min(7.0f, (r.bottom() - top) / levels);
+        for (int rank = 0; rank < places.world(); ++rank) {
+            const int next = places.next(rank);
+            const ProcessPlace &from = places.processes[static_cast<size_t>(rank)],
+                               &to = places.processes[static_cast<size_t>(next)];
+            const Rect &a = boxes[static_cast<size_t>(rank)].gpu, &b = boxes[static_cast<size_t>(next)].gpu;
+            const float level = static_cast<float>(2 * from.local + (to.local != from.local || next == 0 ? 1 : 0));
+            const float x = a.x + a.w * 0.62f, back = b.x + b.w * 0.38f, y = top + step * level;
+            const Color color = places.leaves(rank) ? data::orange : data::green;
+            const Point way[] = {{x, a.bottom()}, {x, y}, {back, y}, {back, b.bottom() + 5}};
+            ui.polyline(way, color, 2);
+            ui.arrow_head({back, b.bottom()}, Way::up, color, 5);
         }
     }
 
@@ -255,9 +298,10 @@ class ProcessesView final : public View {
              unknown ? "takes the GPU with its number"
                      : fmt::format("takes GPU {} of server {}", process.local, process.server + 1));
         line("WORLD_SIZE", std::to_string(places.world()), fmt::format("averages over {}", places.world()));
-        line(
-            "neighbours", fmt::format("{}, {}", places.before(rank_), places.next(rank_)),
-            places.leaves(rank_) || places.leaves(places.before(rank_)) ? "one of them behind the network" : "both at home");
+        line("neighbours", fmt::format("{}, {}", places.before(rank_), places.next(rank_)),
+             places.leaves(rank_) && places.leaves(places.before(rank_))   ? "both behind the network"
+             : places.leaves(rank_) || places.leaves(places.before(rank_)) ? "one of them behind the network"
+                                                                           : "both at home");
         if (hidden || places.servers < 2) return;
         const float x = r.x + half;
         ui.text(x, r.y + 20, "Hops over the network", {.size = 14, .weight = 600});
@@ -268,10 +312,9 @@ class ProcessesView final : public View {
             float left = x;
             for (int server = 0; server < places.servers; ++server) {
                 for (int rank = 0; rank < places.world(); ++rank) {
-                    const int of = by_turns ? rank % places.servers : places.processes[static_cast<size_t>(rank)].server;
+                    const int of = by_turns ? rank % places.servers : rank / places.slots;
                     if (of != server) continue;
-                    const int next = places.next(rank),
-                              to = by_turns ? next % places.servers : places.processes[static_cast<size_t>(next)].server;
+                    const int next = places.next(rank), to = by_turns ? next % places.servers : next / places.slots;
                     const Color color = to != server ? data::orange : data::green;
                     if (left + 20 > r.right()) return;
                     ui.circle({left + 9, at + 16}, 9, color);
@@ -282,7 +325,7 @@ class ProcessesView final : public View {
                 left += 14;
             }
         };
-        hops(r.y + 44, "server by server", places.hops_over_network(), false);
+        hops(r.y + 44, "server by server", places.by_turns ? places.servers : places.hops_over_network(), false);
         hops(r.y + 92, "turn by turn", places.hops_turn_by_turn(), true);
     }
 
@@ -294,6 +337,7 @@ class ProcessesView final : public View {
         if (meeting) return next(data::purple, true, "to the meeting");
         next(data::green, false, "ring inside a server");
         next(data::orange, false, "ring over the network");
+        next(ui.theme->ink, false, "bar: the rows that it holds, of all");
     }
 };
 

@@ -52,7 +52,7 @@ class StepKernelsView final : public View {
         const std::string sentence = hidden    ? std::string(hidden_sentence)
                                      : by_rank ? ranks_sentence(*ranks, step->batch, step->loss)
                                                : all_said(session, *step);
-        const Rect body = ui.panel(
+        Rect body = ui.panel(
             area, {.title = by_rank ? std::string_view("One training step, rank by rank") : title_of(session, *step),
                    .right = right,
                    .badge = by_rank     ? Provenance::times_derived
@@ -76,6 +76,12 @@ class StepKernelsView final : public View {
             gantts(ui, session, focus, *step, {body.x, body.y + 44, body.w, high});
             draw_step_times(ui, steps, {body.x, body.y + 60 + high, body.w, body.h - 60 - high});
             return ui.pop_scope();
+        }
+        // In half a panel the headline alone.
+        if (session.workspace == Workspace::learn && body.h > 190 && !by_rank && !untimed && simulated && !ranks) {
+            const std::string says = step_times_headline(named_steps(*session.snapshot(), *step));
+            ui.text(body.x, body.y + 14, says, {.size = 16, .weight = 700, .width = body.w});
+            body = {body.x, body.y + 24, body.w, body.h - 24};
         }
         const bool side = body.w > 900;
         constexpr std::string_view pages[] = {"ranks", "kernels"};

@@ -75,25 +75,68 @@ std::string step_times_text(const std::vector<NamedStep>& steps) {
     return steps.empty() ? text : text + "  " + step_times_headline(steps) + "\n";
 }
 
-// Of one step alone: its kernels by how long they take, the longest first, in two columns.
-static void draw_longest(Ui& ui, const nn::StepRecord& step, const Rect& area) {
-    constexpr float pitch = 22, names = 150, numbers = 70;
-    const auto us = [](const device::LaunchEvent& launch) { return launch.end_us - launch.begin_us; };
+static double took_us(const device::LaunchEvent& launch) {
+    return launch.end_us - launch.begin_us;
+}
+// By how long they take, the longest first.
+static std::vector<size_t> longest_first(const nn::StepRecord& step) {
     std::vector<size_t> order(step.launches.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return us(step.launches[a]) > us(step.launches[b]); });
-    const size_t rows = std::min((order.size() + 1) / 2, static_cast<size_t>(std::max(0.0f, (area.h - 26) / pitch)));
+                     [&](size_t a, size_t b) { return took_us(step.launches[a]) > took_us(step.launches[b]); });
+    return order;
+}
+
+// Of one step alone: its kernels, in two columns.
+static void draw_longest(Ui& ui, const nn::StepRecord& step, const Rect& area) {
+    constexpr float least = 22, names = 150, numbers = 70;
+    const auto us = took_us;
+    const std::vector<size_t> order = longest_first(step);
+    const size_t rows = std::min((order.size() + 1) / 2, static_cast<size_t>(std::max(0.0f, (area.h - 26) / least)));
     if (rows == 0) return;
+    const float pitch = std::clamp((area.h - 26) / static_cast<float>(rows), least, 40.0f), bar = std::min(24.0f, pitch - 8);
     const float wide = area.w / 2 - 12;
     ui.text(area.x, area.y + 14, "The longest kernels", {.size = 14, .weight = 600});
     for (size_t i = 0; i < std::min(order.size(), 2 * rows); ++i) {
         const device::LaunchEvent& launch = step.launches[order[i]];
         const float x = area.x + (i < rows ? 0 : wide + 24), y = area.y + 26 + pitch * static_cast<float>(i % rows);
-        ui.text(x, y + 13, fmt::format("{} {}", order[i] + 1, launch.label), {.size = 13, .width = names - 8});
+        const float base = y + 2 + bar / 2 + 4.5f;
+        ui.text(x, base, fmt::format("{} {}", order[i] + 1, launch.label), {.size = 13, .width = names - 8});
         const float reach = (wide - names - numbers) * static_cast<float>(us(launch) / us(step.launches[order[0]]));
-        draw_part(ui, {x + names, y + 2, std::max(1.0f, reach), 14}, part_of(launch));
-        ui.text(x + names + std::max(1.0f, reach) + 8, y + 13, time_text(us(launch), {.decimals = 1}), {.size = 13});
+        draw_part(ui, {x + names, y + 2, std::max(1.0f, reach), bar}, part_of(launch));
+        ui.text(x + names + std::max(1.0f, reach) + 8, base, time_text(us(launch), {.decimals = 1}), {.size = 13});
+    }
+}
+
+// Of two steps of the same kernels: those that take longest, each on both GPUs, and how many times as long on the second.
+static void draw_pairs(Ui& ui, const std::vector<NamedStep>& steps, const Rect& area) {
+    const Theme& theme = *ui.theme;
+    const nn::StepRecord &first = *steps.front().step, &second = *steps.back().step;
+    if (first.launches.size() != second.launches.size() || area.h < 26 + 44) return;
+    constexpr float least = 44, names = 150, numbers = 150;
+    const std::vector<size_t> order = longest_first(second);
+    const auto rows = std::min<size_t>(order.size(), static_cast<size_t>((area.h - 30) / least));
+    const float pitch = std::min(58.0f, (area.h - 30) / static_cast<float>(rows)), bar = pitch * 0.36f;
+    double most = 1e-9;
+    for (size_t i = 0; i < rows; ++i)
+        most = std::max({most, took_us(first.launches[order[i]]), took_us(second.launches[order[i]])});
+    const float end = ui.text(area.x, area.y + 14, "The longest kernels", {.size = 14, .weight = 600});
+    ui.text(end + 10, area.y + 14, fmt::format("above on {}, below on {}", steps.front().gpu, steps.back().gpu),
+            {.size = 13, .color = theme.ink2});
+    for (size_t i = 0; i < rows; ++i) {
+        const float y = area.y + 28 + pitch * static_cast<float>(i);
+        const device::LaunchEvent &one = first.launches[order[i]], &other = second.launches[order[i]];
+        ui.text(area.x, y + bar + 5, fmt::format("{} {}", order[i] + 1, other.label), {.size = 13, .width = names - 8});
+        float far = 0;
+        for (const auto& [launch, top] : {std::pair{&one, y}, {&other, y + bar + 1}}) {
+            const float reach = (area.w - names - numbers) * static_cast<float>(took_us(*launch) / most);
+            draw_part(ui, {area.x + names, top, std::max(1.0f, reach), bar}, part_of(*launch));
+            far = std::max(far, reach);
+        }
+        ui.text(area.x + names + far + 10, y + bar + 5,
+                fmt::format("{} → {}, x {:.2g}", said(took_us(one)), said(took_us(other)),
+                            took_us(other) / std::max(1e-9, took_us(one))),
+                {.size = 13, .weight = 600});
     }
 }
 
@@ -134,7 +177,9 @@ void draw_step_times(Ui& ui, const std::vector<NamedStep>& steps, const Rect& ar
         ui.text(left + 10, middle + 5, said(times.total()), {.size = 14, .weight = 700});
     }
     const float used = 40 + pitch * static_cast<float>(steps.size());
-    if (steps.size() == 1) draw_longest(ui, *steps.front().step, {area.x, area.y + used, area.w, area.h - used});
+    const Rect rest{area.x, area.y + used, area.w, area.h - used};
+    if (steps.size() == 1) draw_longest(ui, *steps.front().step, rest);
+    if (steps.size() == 2) draw_pairs(ui, steps, rest);
 }
 
 }  // namespace lockstep::gui

@@ -1,4 +1,4 @@
-#include "app/gui/views/tensor/attention_grid.h"
+#include "app/gui/views/tensor/attention/attention_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ bool comes_of_product(const nn::StepRecord& step, int id) {
 }
 
 // How many keys each of the equal tensors has that the product's keys were put together from; 0: they were not.
-int64_t keys_a_part(const nn::StepRecord& step, int id, int64_t keys) {
+int64_t keys_a_part(const nn::StepRecord& step, int id, int64_t keys, std::vector<std::string>& names) {
     for (int steps = 0; steps < 4 && id >= 0; ++steps) {
         const GraphNode& node = step.nodes[static_cast<size_t>(id)];
         if (node.op == "matmul" && node.inputs.size() == 2) {
@@ -34,6 +34,8 @@ int64_t keys_a_part(const nn::StepRecord& step, int id, int64_t keys) {
             const bool alike = std::all_of(all.inputs.begin(), all.inputs.end(), [&](int input) {
                 return step.nodes[static_cast<size_t>(input)].shape.front() == keys / parts;
             });
+            for (const int input : all.inputs)
+                if (alike) names.push_back(step.nodes[static_cast<size_t>(input)].name);
             return alike ? keys / parts : 0;
         }
         id = node.inputs.empty() ? -1 : node.inputs.front();
@@ -70,7 +72,7 @@ std::vector<AttentionGrid> attention_grids(const nn::StepRecord& step) {
         grid.queries = node.shape[node.shape.size() - 2];
         grid.keys = node.shape.back();
         grid.causal = node.attributes && node.attributes->causal;
-        grid.part = keys_a_part(step, scores.id, grid.keys);
+        grid.part = keys_a_part(step, scores.id, grid.keys, grid.part_names);
         grid.scores_node = scores.id;
         grid.shares_node = node.id;
         grid.scores = first_matrix(scores, grid.queries, grid.keys);

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "app/gui/view.h"
-#include "app/gui/views/tensor/attention_grid.h"
+#include "app/gui/views/tensor/attention/attention_grid.h"
 #include "app/gui/views/tensor/tensor_text.h"
 #include "app/gui/views/training/tape_data.h"
 
@@ -213,7 +213,7 @@ class ScoresView final : public View {
             ui.text(head + 8, r.y + 18, known.scores ? "a score a cell" : "nothing has run yet",
                     {.size = 13, .color = theme.quiet});
         }
-        const float labels = 44, top = r.y + 54;
+        const float labels = 44, top = r.y + (grid.part_names.empty() ? 54.0f : 62.0f);
         const int64_t tile = tile_of(grid);
         const auto gaps = [&](int64_t n) {
             return tile > 1 && tile < grid.keys ? 4.0f * static_cast<float>((n - 1) / tile) : 0.0f;
@@ -240,6 +240,14 @@ class ScoresView final : public View {
             ui.text(r.x + labels - 8, place(q, 0).y + cell / 2 + 4, std::to_string(q + 1), style);
         }
         ui.text(r.x, top - 5, "query", {.size = 12, .color = theme.quiet});
+        // Keys that lie in parts: whose they are, above the numbers.
+        for (size_t part = 0; tile == grid.part && cell >= 18 && part < grid.part_names.size(); ++part) {
+            const Rect first = place(0, static_cast<int64_t>(part) * grid.part),
+                       last = place(0, static_cast<int64_t>(part + 1) * grid.part - 1);
+            ui.text(
+                (first.x + last.right()) / 2, top - 20, "keys of " + grid.part_names[part],
+                {.size = 12, .color = theme.ink2, .align = Align::center, .weight = 600, .width = last.right() - first.x});
+        }
         double most = 1e-9;
         for (const float score : grid.scores) most = std::max(most, std::abs(static_cast<double>(score)));
         for (int64_t q = 0; q < grid.queries; ++q)
@@ -261,7 +269,8 @@ class ScoresView final : public View {
                 const std::string text = !shares     ? score_text(grid.score(q, k))
                                          : cell < 34 ? fmt::format("{:.0f}", 100 * share)
                                                      : share_text(share);
-                if ((!shares || share >= 0.045f) && ui.text_width(text, {.size = 12, .mono = true}) < cell - 3)
+                if ((!shares || share >= 0.045f || (cell >= 34 && share >= 5e-4f)) &&
+                    ui.text_width(text, {.size = 12, .mono = true}) < cell - 3)
                     ui.text(at.x + (cell - 1) / 2, at.y + cell / 2 + 4, text,
                             {.size = 12, .color = text_on(fill), .align = Align::center, .mono = true});
                 if (!ui.hovered(at)) continue;

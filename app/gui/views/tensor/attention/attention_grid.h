@@ -17,6 +17,7 @@ struct AttentionGrid {
     int64_t queries = 0, keys = 0, width = 0;                 // width: of a value
     bool causal = false;                                      // a query sees no later key
     int64_t part = 0;  // keys of each tensor that the keys were put together from (cat); 0: they are one, or not alike
+    std::vector<std::string> part_names;          // "K1", of the tensors that the keys were put together from
     std::vector<float> scores = {}, shares = {};  // [queries, keys], as they ran
     std::vector<float> values = {}, mixed = {};   // [keys, width] and [queries, width], likewise
     bool sees(int64_t query, int64_t key) const { return !causal || key <= query + keys - queries; }

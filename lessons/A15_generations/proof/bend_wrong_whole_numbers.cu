@@ -1,0 +1,9 @@
+// fails: outputs
+extern "C" __global__ void bend(const float* x, float* y, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    for (int i = first; i < n; i += threads) {
+        float v = x[i], t = v * v;
+        float p = 1 + t * (-0.3333f + t * (0.1333f - t * 0.054f));
+        y[i] = v * (1 / 2 + p / 4);
+    }
+}
