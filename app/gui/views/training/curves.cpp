@@ -51,13 +51,20 @@ class CurvesView final : public View {
             ui.tooltip(caption(*snapshot, focus, true));
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
+        bool told_low = false;
         if (const std::string head = headline(session, *snapshot); !head.empty() && body.h > headline_from) {
             ui.text(body.x, body.y + 22, head, {.size = 20, .weight = 700, .width = body.w});
             body = {body.x, body.y + 36, body.w, body.h - 36};
+        } else if (!head.empty() && body.h > 100) {  // above a sketch it stands in place of the scale's chips
+            ui.text(body.x, body.y + 14, head, {.size = 16, .weight = 700, .width = body.w});
+            body = {body.x, body.y + 24, body.w, body.h - 24};
+            told_low = true;
         }
         float x = body.x;
         const bool room = body.h > 170;
-        if (room) {
+        if (room && told_low) {
+            legend(ui, curves, x, body.right(), body.y + 18);
+        } else if (room) {
             const bool positive = range_of(curves).low > 0;
             const bool log = ui.segmented(x, body.y, {"log", "linear"}, log_ && positive ? 0 : 1) == 0;
             if (positive) log_ = log;
@@ -341,8 +348,8 @@ class CurvesView final : public View {
     static std::string tick_text(double value) {  // fits beside the axis
         const double size = std::abs(value);
         if (size >= 1e6) return fmt::format("{:.0e}", value);
-        if (size >= 1e4) return fmt::format("{:.0f} k", value / 1000);
-        return size >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+        if (size >= 1000) return fmt::format("{:.3g} k", value / 1000);
+        return fmt::format("{:.3g}", value);
     }
     static bool measured(const Snapshot& snapshot) { return !snapshot.training.curves.front().measure.empty(); }
     static double shown_value(const Curve& curve, const nn::Evaluation& e) {
