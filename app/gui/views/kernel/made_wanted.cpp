@@ -36,8 +36,9 @@ struct Made {
     std::vector<std::pair<double, double>> centres;
     size_t all() const { return rows.size() + points.size(); }
     size_t wrong() const {
-        return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& one) { return !one.right(); }) +
-                                   std::count_if(points.begin(), points.end(), [](const auto& one) { return !one.right(); }));
+        return static_cast<size_t>(
+            std::count_if(rows.begin(), rows.end(), [](const auto& one) { return !one.right(); }) +
+            std::count_if(points.begin(), points.end(), [](const auto& one) { return !one.right(); }));
     }
 };
 
@@ -76,15 +77,15 @@ Made made_means(const std::vector<double>& start, const std::vector<double>& col
     for (size_t node = 0; node + 1 < start.size() && node < std::min(x.size(), y.size()); ++node) {
         double sum = x[node];
         std::string names;
-        const auto begin = static_cast<size_t>(start[node]), end = std::min(static_cast<size_t>(start[node + 1]), column.size());
+        const auto begin = static_cast<size_t>(start[node]),
+                   end = std::min(static_cast<size_t>(start[node + 1]), column.size());
         for (size_t e = begin; e < end; ++e) {
             const auto other = static_cast<size_t>(column[e]);
             if (other >= x.size()) continue;
             sum += x[other];
             names += (names.empty() ? "" : ", ") + std::to_string(other);
         }
-        it.rows.push_back({fmt::format("node {}", node),
-                           names.empty() ? std::string("no neighbour") : "neighbours " + names,
+        it.rows.push_back({fmt::format("node {}", node), names.empty() ? std::string("no neighbour") : "neighbours " + names,
                            sum / static_cast<double>(1 + end - begin), y[node]});
     }
     return it;
@@ -145,8 +146,8 @@ class MadeWantedView final : public View {
             const Rect body = ui.panel(area, {.title = made_title});
             return ui.say_nothing_yet(body, "No such kernel has run yet.", session.snapshot()->busy);
         }
-        const Rect body = ui.panel(
-            area, {.title = made_title, .right = it.quantity, .badge = Provenance::executed, .caption = it.rule});
+        const Rect body =
+            ui.panel(area, {.title = made_title, .right = it.quantity, .badge = Provenance::executed, .caption = it.rule});
         ui.text(body.x, body.y + 20, made_headline(it), {.size = 20, .weight = 700, .width = body.w});
         const Rect room{body.x, body.y + 38, body.w, body.h - 38 - 26};
         if (it.points.empty())
@@ -184,11 +185,13 @@ class MadeWantedView final : public View {
             names = std::max({names, ui.text_width(one.name, {.size = 15, .weight = 700}) + 16,
                               ui.text_width(one.from, {.size = 13}) + 16});
             for (const double value : {one.wanted, one.made})
-                if (std::isfinite(value) && std::abs(value) < 1e5) most = std::max(most, value), least = std::min(least, value);
+                if (std::isfinite(value) && std::abs(value) < 1e5)
+                    most = std::max(most, value), least = std::min(least, value);
         }
         names = std::min(names, r.w * 0.36f);
         const Rect field{r.x + names, r.y, r.w - names - 110, r.h};
-        const float pitch = std::min(110.0f, field.h / static_cast<float>(it.rows.size())), thick = std::min(24.0f, pitch * 0.3f);
+        const float pitch = std::min(110.0f, field.h / static_cast<float>(it.rows.size())),
+                    thick = std::min(24.0f, pitch * 0.3f);
         if (pitch < 26 || field.w < 80) return;
         const auto at = [&](double value) {
             return field.x + field.w * static_cast<float>((std::clamp(value, least, most) - least) / (most - least));
@@ -223,7 +226,8 @@ class MadeWantedView final : public View {
         const Theme& theme = *ui.theme;
         double low_x = 1e18, high_x = -1e18, low_y = 1e18, high_y = -1e18;
         const auto hold = [&](double x, double y) {
-            low_x = std::min(low_x, x), high_x = std::max(high_x, x), low_y = std::min(low_y, y), high_y = std::max(high_y, y);
+            low_x = std::min(low_x, x), high_x = std::max(high_x, x), low_y = std::min(low_y, y),
+            high_y = std::max(high_y, y);
         };
         for (const MadePoint& one : it.points) hold(one.x, one.y);
         for (const auto& [x, y] : it.centres) hold(x, y);

@@ -94,8 +94,10 @@ class LessonView final : public View {
         const lessons::Lesson& lesson = *state.lesson;
         state.step = std::clamp(state.step, 0, static_cast<int>(lesson.steps.size()) - 1);
         if (shown_ != state.lesson || shown_step_ != state.step) begin_step(ui, state);
-        const Rect body = ui.panel(area, {.title = (lesson.exam ? "Exam " : "Lesson ") + lesson.id,
-                                          .right = fmt::format("{} minutes", lesson.minutes)});
+        low_ = area.h < 330;
+        const std::string id = (lesson.exam ? "Exam " : "Lesson ") + lesson.id;
+        const std::string title = low_ ? id + ": " + lesson.title : id;
+        const Rect body = ui.panel(area, {.title = title, .right = fmt::format("{} minutes", lesson.minutes)});
         ui.push_scope("lesson");
         const Rect whole{area.x + 1, area.y + 32, area.w - 2, area.h - 36};
         tight_ = whole.h < 720;
@@ -190,6 +192,7 @@ class LessonView final : public View {
     int shown_step_ = -1, hints_open_ = 0;
     float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
+    bool low_ = false;                   // lower still, as with large letters: its head is one line, the rest is text
     CompanionParts parts_;
     bool ended_ = false, unsolved_end_ = false, asked_to_hand_in_ = false;
     size_t answered_ = 0;
@@ -199,14 +202,16 @@ class LessonView final : public View {
     float draw_head(Ui& ui, const LessonState& state, float y) {
         const Theme& theme = *ui.theme;
         const lessons::Lesson& lesson = *state.lesson;
-        y += ui.paragraph({x_, y + (tight_ ? 6 : 8), w_, 200}, lesson.title, {.size = tight_ ? 21.0f : 24.0f, .weight = 700},
-                          tight_ ? 28 : 34) +
-             (tight_ ? 6 : 12);
+        if (!low_)
+            y += ui.paragraph({x_, y + (tight_ ? 6 : 8), w_, 200}, lesson.title,
+                              {.size = tight_ ? 21.0f : 24.0f, .weight = 700}, tight_ ? 28 : 34) +
+                 (tight_ ? 6 : 12);
         const lessons::Step& step = lesson.steps[static_cast<size_t>(state.step)];
         y += 16;
         const float end =
             ui.text(x_, y, fmt::format("Step {} of {}", state.step + 1, lesson.steps.size()), {.size = 14, .weight = 600});
         ui.text(end + 10, y, step.title, {.size = 14, .color = theme.ink2, .width = x_ + w_ - end - 10});
+        if (low_) return y - 2;  // the list of steps says what is done
         y += 20;
         const auto count = lesson.steps.size();
         const float pitch = std::min(24.0f, (w_ - 12) / static_cast<float>(std::max<size_t>(1, count)));

@@ -7,9 +7,9 @@
 #include <array>
 #include <vector>
 
+#include "app/gui/view.h"
 #include "app/gui/views/tensor/llama_block_data.h"
 #include "app/gui/views/tensor/tensor_text.h"
-#include "app/gui/view.h"
 
 namespace lockstep::gui {
 namespace {
@@ -115,8 +115,8 @@ class LayerSizesView final : public View {
         }
         // A column is no narrower than its words.
         const float least = std::min(ui.text_width("126 layers, 406 billion in all", {.size = 13}) + 4, r.w / 3 - gap);
-        double unit = std::min(static_cast<double>(r.h - words - 8) / high,
-                               static_cast<double>(r.w - 2 * gap - 24) / across);
+        double unit =
+            std::min(static_cast<double>(r.h - words - 8) / high, static_cast<double>(r.w - 2 * gap - 24) / across);
         const auto wide = [&](const LayerSize& one) {
             return static_cast<float>(unit * static_cast<double>(one.shape().width + one.shape().ffn)) + 6;
         };
@@ -149,8 +149,8 @@ class LayerSizesView final : public View {
         const auto side = static_cast<float>(unit * static_cast<double>(one.shape().width)),
                    keys = std::max(2.0f, static_cast<float>(unit * one.keys())),
                    ffn = static_cast<float>(unit * static_cast<double>(one.shape().ffn));
-        const Point places[] = {{x, base - 2 * side - 2 * keys}, {x, base - side - 2 * keys}, {x, base - 2 * keys},
-                                {x, base - keys}};
+        const Point places[] = {
+            {x, base - 2 * side - 2 * keys}, {x, base - side - 2 * keys}, {x, base - 2 * keys}, {x, base - keys}};
         const std::array<std::string_view, 4> names = {"q", "o", "k", "v"};
         for (size_t i = 0; i < 4; ++i) {
             const Rect at{places[i].x, places[i].y, side, (i < 2 ? side : keys) - 1};

@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view token_norm_title = "RMSNorm: the direction stays, the size goes";
 
 struct NormedToken {
-    double a = 0, b = 0;          // as it came
-    double after_a = 0, after_b = 0;  // as it ran
+    double a = 0, b = 0;                                   // as it came
+    double after_a = 0, after_b = 0;                       // as it ran
     double square() const { return (a * a + b * b) / 2; }  // the mean
     double root() const { return std::sqrt(square()); }
 };
@@ -65,7 +65,7 @@ class TokenNormView final : public View {
         const bool low = body.h < 250;
         ui.text(body.x, y + (low ? 16.0f : 20.0f), headline_of(tokens, hidden),
                 {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
-        y += low ? 24 : 36;
+        y += low ? 28 : 40;
         const Rect room{body.x, y, body.w, body.bottom() - y};
         const float side = std::min(room.h - 24, std::max(150.0f, (room.w - 330) / 2));
         if (side < 60 || room.w < 2 * side + 60) return;
@@ -84,7 +84,8 @@ class TokenNormView final : public View {
         for (const NormedToken& one : tokens) {
             text += fmt::format("  {}: mean of the squares {}", pair_of(one.a, one.b), element_number(one.square(), 4));
             if (!hidden)
-                text += fmt::format(", its root {}, becomes {}", element_number(one.root()), pair_of(one.after_a, one.after_b));
+                text +=
+                    fmt::format(", its root {}, becomes {}", element_number(one.root()), pair_of(one.after_a, one.after_b));
             text += "\n";
         }
         return text + "  " + caption_of(hidden) + "\n";
@@ -114,7 +115,8 @@ class TokenNormView final : public View {
         for (const NormedToken& one : tokens)
             for (const double value : {one.a, one.b}) most = std::max(most, std::abs(value));
         if (after) most = std::sqrt(2.0) * 1.02;
-        const float origin_x = r.x + 30, origin_y = r.bottom() - 26, unit = std::min(r.w - 46, r.h - 46) / static_cast<float>(most);
+        const float origin_x = r.x + 30, origin_y = r.bottom() - 26,
+                    unit = std::min(r.w - 46, r.h - 46) / static_cast<float>(most);
         const auto at = [&](double a, double b) {
             return Point{origin_x + unit * static_cast<float>(a), origin_y - unit * static_cast<float>(b)};
         };
@@ -124,8 +126,10 @@ class TokenNormView final : public View {
             const double mark = after ? 0.5 * i : std::floor(most / 2 / 5) * 5 * i;
             if (mark <= 0 || mark > most) continue;
             const std::string text = element_number(mark, 2);
-            ui.text(at(mark, 0).x, origin_y + 16, text, {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
-            ui.text(origin_x - 6, at(0, mark).y + 4, text, {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+            ui.text(at(mark, 0).x, origin_y + 16, text,
+                    {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
+            ui.text(origin_x - 6, at(0, mark).y + 4, text,
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         }
         if (after) {
             std::vector<Point> arc;
@@ -136,7 +140,8 @@ class TokenNormView final : public View {
             if (!hidden) ui.polyline(arc, theme.ink3, 1.5f, 6, 4);
         }
         if (after && hidden) {
-            ui.text(r.x + r.w / 2, r.y + r.h / 2, "?", {.size = 32, .color = theme.ink2, .align = Align::center, .weight = 700});
+            ui.text(r.x + r.w / 2, r.y + r.h / 2, "?",
+                    {.size = 32, .color = theme.ink2, .align = Align::center, .weight = 700});
             return;
         }
         for (size_t n = tokens.size(); n-- > 0;) {  // the first, shorter one on top
@@ -165,8 +170,9 @@ class TokenNormView final : public View {
             ui.rect({r.x, y + 2, 4, pitch * 4 - 6}, token_color(i));
             const std::string lines[] = {
                 pair_of(one.a, one.b),
-                fmt::format("squares {} and {}: mean {}", element_number(one.a * one.a, 4), element_number(one.b * one.b, 4),
-                            element_number(one.square(), 4)),
+                fmt::format("squares {} and {}: mean {}", readable_number(element_number(one.a * one.a, 4)),
+                            readable_number(element_number(one.b * one.b, 4)),
+                            readable_number(element_number(one.square(), 4))),
                 hidden ? std::string("its root: ?") : fmt::format("its root: {}", element_number(one.root())),
                 hidden ? std::string("divided by it: ?")
                        : fmt::format("divided by it: {}", pair_of(one.after_a, one.after_b))};

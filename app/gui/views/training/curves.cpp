@@ -38,7 +38,8 @@ class CurvesView final : public View {
         // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
         const auto snapshot = without_kept_back(session, session.snapshot());
         const auto& curves = snapshot->training.curves;
-        const std::string waiting = kept_back(curves), sentence = waiting.empty() ? caption(*snapshot, focus) : waiting;
+        const std::string waiting = kept_back(curves), sentence = (waiting.empty() ? caption(*snapshot, focus) : waiting) +
+                                                                  left_out(session, *session.snapshot());
         Rect body = ui.panel(area, {.title = "Learning curves",
                                     .right = counted(curves.size(), "run"),
                                     .badge = Provenance::executed,
@@ -145,11 +146,20 @@ class CurvesView final : public View {
         }
         const std::string waiting = kept_back(snapshot->training.curves), head = headline(session, *snapshot);
         if (!head.empty()) text += "  " + head + ".\n";
-        return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) + "\n";
+        return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) +
+               left_out(session, *session.snapshot()) + "\n";
     }
 
   private:
     struct Plot;
+
+    // Which runs stand on no axis with the others; empty: none.
+    static std::string left_out(const Session& session, const Snapshot& whole) {
+        for (const Curve& curve : whole.training.curves)
+            if (has_other_loss(session, curve.name))
+                return fmt::format(" {} learns by another loss, which this axis can't show.", curve.name);
+        return {};
+    }
 
     // What is said of runs that a question asks about; empty: of none is asked.
     static std::string kept_back(const std::vector<Curve>& curves) {

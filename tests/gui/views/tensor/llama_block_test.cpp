@@ -99,6 +99,11 @@ TEST_CASE("the lesson on the Llama block reads at any size and keeps counts to i
         reads_at_any_size(desk);
     }
     CHECK_FALSE(desk.shows("25 % of one pair"));
+    desk.size(1280, 720, 2);  // with letters twice as large a lesson's head is one line, the rest is text
+    desk.frames(3);
+    CHECK(desk.shows("Lesson B07: A Llama-3 block"));
+    CHECK(desk.shows("SKETCH"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
     desk.size(1280, 720, 1);  // above a sketch in a small window all parts stand
     desk.frames(3);
     for (const char* part :

@@ -79,6 +79,9 @@ TEST_CASE("the lesson's pictures of costs tell the step's message, and nothing b
         CHECK(says(desk, "tradeoff", "less apart than seeds"));
         CHECK(says(desk, "tradeoff", "Dashed lines: student mlp alone"));
         CHECK(says(desk, "tradeoff", "from the worst seed to the best"));
+        CHECK(says(desk, "curves", "student alone: 150 steps"));
+        CHECK_FALSE(says(desk, "curves", "student taught: 150 steps"));  // its loss counts the teacher's answers as well
+        CHECK(says(desk, "curves", "student taught learns by another loss"));
     });
     at(8, [](Desk& desk) {
         CHECK(desk.shows("256 weights are trained beside 4,096 that stay: 6.25 %"));
