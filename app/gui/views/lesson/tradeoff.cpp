@@ -218,6 +218,34 @@ class TradeoffView final : public View {
                            it.worst != it.best ? " Whiskers go from the worst seed to the best." : "");
     }
 
+    // Few rows leave room for all that is counted, side by side: what gets cheaper, and what does not.
+    static void draw_costs(Ui& ui, const Tradeoff& it, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        ui.line({r.x, r.y - 8}, {r.right(), r.y - 8}, theme.line);
+        float names = 40;
+        for (size_t row = 0; row < it.rows(); ++row)
+            names = std::max(names, ui.text_width(it.table->rows[row].name, {.size = 13}) + 12);
+        const float gap = 28, wide = (r.w - names - gap * static_cast<float>(it.costs.size() - 1)) /
+                                     static_cast<float>(it.costs.size());
+        const float pitch = std::min(44.0f, (r.h - 30) / static_cast<float>(it.rows())), thick = std::min(18.0f, pitch - 8);
+        if (wide < 110) return;
+        for (size_t row = 0; row < it.rows(); ++row)
+            ui.text(r.x, r.y + 30 + pitch * (static_cast<float>(row) + 0.5f) + 4, it.table->rows[row].name,
+                    {.size = 13, .color = theme.ink2, .width = names - 8});
+        for (size_t c = 0; c < it.costs.size(); ++c) {
+            const float x = r.x + names + (wide + gap) * static_cast<float>(c), room = wide - 92;
+            ui.text(x, r.y + 16, cost_name(it, c), {.size = 14, .weight = 600, .width = wide});
+            double most = 1e-9;
+            for (size_t row = 0; row < it.rows(); ++row) most = std::max(most, it.cost(row, c));
+            for (size_t row = 0; row < it.rows(); ++row) {
+                const float middle = r.y + 30 + pitch * (static_cast<float>(row) + 0.5f);
+                const float w = std::max(2.0f, room * static_cast<float>(it.cost(row, c) / most));
+                ui.rect({x, middle - thick / 2, w, thick}, row == 0 ? theme.ink2 : data::green);
+                ui.text(x + w + 8, middle + 4, scene::figure_text(it.cost(row, c), unit_of(it, c)),
+                        {.size = 13, .width = 84});
+            }
+        }
+    }
     // From the seed that reads least to the one that reads most: a bar that others lie within tells little.
     static void draw_spread(Ui& ui, const Tradeoff& it, size_t row, const Rect& right, float middle, double most) {
         if (it.worst == it.best) return;
@@ -248,7 +276,7 @@ class TradeoffView final : public View {
         ui.text(left.x, r.y + 14, cost_name(it, cost_), {.size = 13, .color = theme.ink2, .width = half + numbers});
         ui.text(right.x, r.y + 14, it.in_percent ? "% read right" : it.table->columns[it.quality].title,
                 {.size = 13, .color = theme.ink2, .width = half + numbers});
-        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 130.0f),
+        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 110.0f),
                     thick = std::clamp(pitch * 0.5f, 11.0f, 52.0f);
         const auto cost_at = [&](size_t row) { return half * static_cast<float>(it.cost(row, cost_) / most_cost); };
         const auto read_at = [&](size_t row) { return half * static_cast<float>(std::max(0.0, it.read(row)) / most_read); };
@@ -280,6 +308,8 @@ class TradeoffView final : public View {
             if (ui.clicked(line)) picked_ = static_cast<int>(row);
         }
         const float end = std::min(r.bottom(), left.y + pitch * static_cast<float>(it.rows()));
+        if (it.costs.size() > 1 && r.bottom() - end > 60 + 26 * static_cast<float>(it.rows()))
+            draw_costs(ui, it, {r.x, end + 24, r.w, std::min(r.bottom() - end - 24, 240.0f)});
         const Point cost_line[] = {{left.x + cost_at(against_), left.y}, {left.x + cost_at(against_), end}},
                     read_line[] = {{right.x + read_at(against_), left.y}, {right.x + read_at(against_), end}};
         ui.polyline(cost_line, theme.ink3, 1.5f, 6, 5);
