@@ -106,7 +106,7 @@ class LayerSizesView final : public View {
     static void draw_layers(Ui& ui, const Rect& r) {
         const Theme& theme = *ui.theme;
         const std::vector<LayerSize>& sizes = layer_sizes();
-        const bool few = r.h < 150;  // the words need a line, not three
+        const bool few = r.h < 190;  // the words need a line, not three
         const float words = few ? 38 : 82, gap = 26;
         double across = 0, high = 0;
         for (const LayerSize& one : sizes) {

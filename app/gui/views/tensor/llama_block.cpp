@@ -59,7 +59,7 @@ class LlamaBlockView final : public View {
             y += 34;
         }
         const bool low = body.h <= 300;  // above a sketch
-        ui.text(body.x, y + (low ? 12.0f : 20.0f), headline_of(block, hidden),
+        ui.text(body.x, y + (low ? 12.0f : 20.0f), headline_of(block, hidden, asks_shares(session)),
                 {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
         y += low ? 20 : 36;
         // In little room the parts need it more than the words for their letters.
@@ -90,8 +90,9 @@ class LlamaBlockView final : public View {
         if (seen_step_ == session.lesson.step) fresh.chosen_ = std::min(chosen_, fresh.choices_.size() - 1);
         const bool hidden = fresh.waits(session);
         const LlamaBlock& block = fresh.block_now();
-        std::string text = fmt::format("{} (derived), {}, {} tokens\n  {}\n", block_title,
-                                       fresh.choices_[fresh.chosen_].label, block.places, fresh.headline_of(block, hidden));
+        std::string text =
+            fmt::format("{} (derived), {}, {} tokens\n  {}\n", block_title, fresh.choices_[fresh.chosen_].label,
+                        block.places, fresh.headline_of(block, hidden, asks_shares(session)));
         for (const BlockPart& part : block.parts) {
             text += fmt::format("  {}: {}", part.title, part.shapes);
             if (!hidden)
@@ -106,15 +107,17 @@ class LlamaBlockView final : public View {
     // What this step or a later one asks about is not told before it either, of whichever scene that is: the models are the
     // same in all of them, and what one's layer has tells of the others, as the lesson's own small block does.
     bool waits(const Session& session) const {
-        return session.learn.reveal_steps >= 0 || asks_for(session, asked_halves) || asking_later(session) > 0;
+        return session.learn.reveal_steps >= 0 || asks_for(session, asked_halves) || waits_for(session, asked_halves) ||
+               (!is_own() && waits_for(session, model_words()));
     }
     int asking_later(const Session& session) const {  // its step, from 1; 0: none
         if (const int step = step_waiting_for(session, asked_halves); step > 0 || is_own()) return step;
-        return step_waiting_for(session, "parameters@model:" + figure_name(choices_[chosen_].shape));
+        return step_waiting_for(session, model_words());
     }
+    std::string model_words() const { return "parameters@model:" + figure_name(choices_[chosen_].shape); }
     std::string hidden_caption(const Session& session) const {
         const int later = asking_later(session);
-        if (session.learn.reveal_steps >= 0 || later == 0) return std::string(block_hidden);
+        if (later == 0 || later == session.lesson.step + 1) return std::string(block_hidden);
         return fmt::format(
             "Each linear layer makes a product forward and two back. Parameters and arithmetic come with "
             "the question of step {}.",
@@ -189,7 +192,15 @@ class LlamaBlockView final : public View {
         }
     }
 
-    std::string headline_of(const LlamaBlock& block, bool hidden) const {
+    // The step's question is how a layer's halves share it; where nothing is asked a whole model is counted.
+    static bool asks_shares(const Session& session) {
+        const LessonState& state = session.lesson;
+        if (session.workspace != Workspace::learn || !state.lesson || state.step < 0 ||
+            static_cast<size_t>(state.step) >= state.lesson->steps.size())
+            return true;
+        return !state.lesson->steps[static_cast<size_t>(state.step)].predicts.empty();
+    }
+    static std::string headline_of(const LlamaBlock& block, bool hidden, bool shares) {
         if (hidden) {
             int products = 0;
             for (const BlockPart& part : block.parts) products += part.products;
@@ -199,6 +210,11 @@ class LlamaBlockView final : public View {
                        : fmt::format("The same block, {} times; {} query heads share {} of keys and values",
                                      block.shape.layers, block.shape.heads, block.shape.kv_heads);
         }
+        if (!shares && block.table_parameters > 0)
+            return fmt::format("{} layers of {} and tables of {}: {}", block.shape.layers,
+                               count_text(static_cast<double>(block.block_parameters)),
+                               count_text(static_cast<double>(block.table_parameters)),
+                               count_text(static_cast<double>(block.all_parameters())));
         const double share =
             100.0 * static_cast<double>(block.parameters(true)) / static_cast<double>(block.block_parameters);
         return fmt::format("Gate, up and down hold {:.0f} % of a block's parameters", share);

@@ -23,6 +23,7 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
     return first;
 }
 
+constexpr std::string_view before_headline = "Before its first step: what will it make of this?";
 constexpr std::string_view hidden_exhibit =
     "This is its first step, before it has learned anything. What it learned waits for your answer.";
 
@@ -68,8 +69,8 @@ class BatchView final : public View {
                                {.size = 13, .color = ui.theme->ink2, .align = Align::center}),
                        void();
             }
-            if (const std::string head = exhibit_headline(*snapshot, exhibit_);
-                !hidden && !head.empty() && body.h > least_headline && session.workspace == Workspace::learn) {
+            if (const std::string head = hidden ? std::string(before_headline) : exhibit_headline(*snapshot, exhibit_);
+                !head.empty() && body.h > least_headline && session.workspace == Workspace::learn) {
                 const bool low = body.h <= headline_from;
                 ui.text(body.x, body.y + (low ? 14.0f : 20.0f), head,
                         {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
