@@ -45,15 +45,19 @@ bool asks_for(const Session& session, std::string_view words) {
     return open && !answered;
 }
 
-bool waits_for(const Session& session, std::string_view words) {
+int step_waiting_for(const Session& session, std::string_view words) {
     const LessonState& state = session.lesson;
-    if (!state.lesson || session.workspace != Workspace::learn || shows_case_before(state)) return false;
+    if (!state.lesson || session.workspace != Workspace::learn) return 0;
     for (auto s = static_cast<size_t>(std::max(0, state.step)); s < state.predictions.size(); ++s) {
         const auto& asked = state.lesson->steps[s].predicts;
         for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i)
-            if (!state.predictions[s][i].locked && asked[i].of.text().find(words) != std::string::npos) return true;
+            if (!state.predictions[s][i].locked && asked[i].of.text().find(words) != std::string::npos)
+                return static_cast<int>(s) + 1;
     }
-    return false;
+    return 0;
+}
+bool waits_for(const Session& session, std::string_view words) {
+    return !shows_case_before(session.lesson) && step_waiting_for(session, words) > 0;
 }
 
 const TrainingState& training_run_of(const Snapshot& snapshot) {

@@ -364,6 +364,8 @@ bool asks_for(const Session& session, std::string_view words);
 // The same of what is no scene's own, a GPU's or a model's: any question of this step or a later one, while a lesson is on
 // show.
 bool waits_for(const Session& session, std::string_view words);
+// That question's step, from 1, also while the case before is on show; 0: none waits.
+int step_waiting_for(const Session& session, std::string_view words);
 
 struct GpuChoice {  // of the menus: "teaching:4", "Teaching GPU, 4 SMs", "4 SMs, compute 7.0"
     std::string name, title, detail;

@@ -63,6 +63,8 @@ namespace lockstep::gui {
     VIEW(make_convolution_view, "convolution", "Convolution: window, patches, product", training, 300)    \
     VIEW(make_products_view, "products", "Matrix product: rows, columns, elements", training, 300)        \
     VIEW(make_llama_block_view, "llama_block", "Llama block", training, 320)                              \
+    VIEW(make_layer_sizes_view, "layer_sizes", "Llama layers, to scale", training, 250)                   \
+    VIEW(make_token_norm_view, "token_norm", "RMSNorm of tokens", training, 250)                          \
     VIEW(make_dials_view, "dials", "Rotary positions", training, 300)                                     \
     VIEW(make_slopes_view, "slopes", "gradcheck by element", training, 260)                               \
     VIEW(make_hessian_view, "hessian", "Second derivatives", training, 270)                               \
@@ -70,6 +72,7 @@ namespace lockstep::gui {
     VIEW(make_arithmetic_view, "arithmetic", "Operations, op by op", training, 250)                       \
     VIEW(make_traffic_view, "traffic", "Bytes moved, op by op", training, 250)                            \
     VIEW(make_gradient_way_view, "gradient_way", "A gradient on its way back", training, 280)             \
+    VIEW(make_made_wanted_view, "made_wanted", "Made and wanted", kernel, 300)                            \
     VIEW(make_int8_levels_view, "int8_levels", "A row of weights in eight bits", training, 300)           \
     VIEW(make_trained_weights_view, "trained_weights", "Weights, to scale", training, 300)                \
     VIEW(make_norm_steps_view, "normalise", "Batch norm, step by step", training, 260)                    \

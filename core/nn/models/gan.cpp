@@ -142,6 +142,7 @@ std::unique_ptr<Task> make_gan(const TaskOptions& options, tensor::Heap& heap) {
         Evaluation result;
         result.accuracy = coverage.near;
         result.measures = {{"modes covered of 8", "", double(coverage.covered)}, {"samples near a mode", "", coverage.near}};
+        for (const int64_t near : coverage.count) result.parts.push_back(double(near) / double(count));
         return result;
     };
     return task;

@@ -108,6 +108,7 @@ struct Evaluation {
     double loss = 0;
     double accuracy = 0;  // 0..1 on the test set
     std::vector<Measure> measures;
+    std::vector<double> parts = {};  // of a generator: the share of its judged samples near each mode of the data
 };
 
 }  // namespace lockstep::nn

@@ -281,6 +281,16 @@ std::shared_ptr<const FigureTable> table_of(const nn::Comparison& comparison) {
         {comparison.measure, share ? "%" : ""}, {"stored", "B"}, {"moved, " + comparison.moves, "B"}, {"operations", ""}};
     for (const nn::CheaperRow& row : comparison.rows)
         table->rows.push_back({row.method, {(share ? 100 : 1) * row.quality, row.bytes, row.moved, row.operations}});
+    // How far seeds lie apart, where a row is the mean of several.
+    for (const char* seed : {"worst seed", "best seed"}) {
+        std::vector<double> values;
+        for (const nn::CheaperRow& row : comparison.rows)
+            for (const nn::Measure& measure : row.more)
+                if (measure.name == seed) values.push_back(measure.value);
+        if (values.size() != comparison.rows.size()) continue;
+        table->columns.push_back({seed, share ? "%" : ""});
+        for (size_t i = 0; i < values.size(); ++i) table->rows[i].values.push_back(values[i]);
+    }
     return table;
 }
 

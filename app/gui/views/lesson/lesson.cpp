@@ -224,6 +224,7 @@ class LessonView final : public View {
         const float end =
             ui.text(x_, y, fmt::format("Step {} of {}", state.step + 1, lesson.steps.size()), {.size = 14, .weight = 600});
         ui.text(end + 10, y, step.title, {.size = 14, .color = theme.ink2, .width = x_ + w_ - end - 10});
+        if (low_) return y - 2;  // the list of steps says what is done
         y += 20;
         const auto count = lesson.steps.size();
         const float pitch = std::min(24.0f, (w_ - 12) / static_cast<float>(std::max<size_t>(1, count)));

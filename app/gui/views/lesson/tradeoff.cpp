@@ -23,8 +23,9 @@ constexpr std::string_view tradeoff_hidden = "Costs and quality stay hidden unti
 
 struct Tradeoff {
     const FigureTable* table = nullptr;
-    size_t quality = 0;         // column
-    std::vector<size_t> costs;  // columns that may stand across
+    size_t quality = 0;          // column
+    std::vector<size_t> costs;   // columns that may stand across
+    size_t worst = 0, best = 0;  // columns of the seeds that read least and most; alike: the rows have none
     bool in_percent = true;
 
     double cost(size_t row, size_t at) const { return table->rows[row].values[costs[at]]; }
@@ -43,6 +44,10 @@ Tradeoff tradeoff_of(const Snapshot& snapshot) {
             judged = true;
             found.quality = c;
             found.in_percent = column.title == "accuracy";
+        } else if (column.title == "worst seed") {
+            found.worst = c;
+        } else if (column.title == "best seed") {
+            found.best = c;
         } else if (column.unit == "B" || column.title == "operations") {
             found.costs.push_back(c);
         }
@@ -145,7 +150,7 @@ class TradeoffView final : public View {
             text += fmt::format("  {}: {} {}, {}\n", it.table->rows[row].name,
                                 scene::figure_text(it.cost(row, fresh.cost_), unit_of(it, fresh.cost_)),
                                 cost_name(it, fresh.cost_), read_text(it, row));
-        return text + "  " + caption_of(it) + "\n";
+        return text + "  " + fresh.caption_of(it) + "\n";
     }
 
   private:
@@ -184,6 +189,13 @@ class TradeoffView final : public View {
         }
         return best;
     }
+    // Whether the means of two rows lie closer than the seeds of either.
+    static bool seeds_overlap(const Tradeoff& it, size_t a, size_t b) {
+        if (it.worst == it.best) return false;
+        const auto& rows = it.table->rows;
+        return std::abs(it.read(a) - it.read(b)) < std::max(rows[a].values[it.best] - rows[a].values[it.worst],
+                                                            rows[b].values[it.best] - rows[b].values[it.worst]);
+    }
     // "int8 weights: 25 % of the bytes stored; 69.8 % are read, f32 reads 69.8 %"
     std::string headline_of(const Tradeoff& it, int row) const {
         const auto at = static_cast<size_t>(row);
@@ -197,13 +209,55 @@ class TradeoffView final : public View {
         if (!it.in_percent)
             return fmt::format("{}: {}; {} nats a character, {} {}", name, how, read_text(it, at), other,
                                read_text(it, against_));
-        return fmt::format("{}: {}; {} read right, {} {}", name, how, read_text(it, at), other, read_text(it, against_));
+        return fmt::format("{}: {}; {} read right, {} {}{}", name, how, read_text(it, at), other, read_text(it, against_),
+                           seeds_overlap(it, at, against_) ? ", less apart than seeds" : "");
     }
     std::string caption_of(const Tradeoff& it) const {
-        return fmt::format("Dashed lines: {}. A short bar on the left is cheap, a {} one on the right reads well.",
-                           it.table->rows[against_].name, it.in_percent ? "long" : "short");
+        return fmt::format("Dashed lines: {}. A short bar on the left is cheap, a {} one on the right reads well.{}",
+                           it.table->rows[against_].name, it.in_percent ? "long" : "short",
+                           it.worst != it.best ? " Whiskers go from the worst seed to the best." : "");
     }
 
+    // Few rows leave room for all that is counted, side by side: what gets cheaper, and what does not.
+    static void draw_costs(Ui& ui, const Tradeoff& it, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        ui.line({r.x, r.y - 8}, {r.right(), r.y - 8}, theme.line);
+        float names = 40;
+        for (size_t row = 0; row < it.rows(); ++row)
+            names = std::max(names, ui.text_width(it.table->rows[row].name, {.size = 13}) + 12);
+        const float gap = 28, wide = (r.w - names - gap * static_cast<float>(it.costs.size() - 1)) /
+                                     static_cast<float>(it.costs.size());
+        const float pitch = std::min(44.0f, (r.h - 30) / static_cast<float>(it.rows())), thick = std::min(18.0f, pitch - 8);
+        if (wide < 110) return;
+        for (size_t row = 0; row < it.rows(); ++row)
+            ui.text(r.x, r.y + 30 + pitch * (static_cast<float>(row) + 0.5f) + 4, it.table->rows[row].name,
+                    {.size = 13, .color = theme.ink2, .width = names - 8});
+        for (size_t c = 0; c < it.costs.size(); ++c) {
+            const float x = r.x + names + (wide + gap) * static_cast<float>(c), room = wide - 92;
+            ui.text(x, r.y + 16, cost_name(it, c), {.size = 14, .weight = 600, .width = wide});
+            double most = 1e-9;
+            for (size_t row = 0; row < it.rows(); ++row) most = std::max(most, it.cost(row, c));
+            for (size_t row = 0; row < it.rows(); ++row) {
+                const float middle = r.y + 30 + pitch * (static_cast<float>(row) + 0.5f);
+                const float w = std::max(2.0f, room * static_cast<float>(it.cost(row, c) / most));
+                ui.rect({x, middle - thick / 2, w, thick}, row == 0 ? theme.ink2 : data::green);
+                ui.text(x + w + 8, middle + 4, scene::figure_text(it.cost(row, c), unit_of(it, c)),
+                        {.size = 13, .width = 84});
+            }
+        }
+    }
+    // From the seed that reads least to the one that reads most: a bar that others lie within tells little.
+    static void draw_spread(Ui& ui, const Tradeoff& it, size_t row, const Rect& right, float middle, double most) {
+        if (it.worst == it.best) return;
+        const auto at = [&](size_t column) {
+            return right.x + right.w * static_cast<float>(it.table->rows[row].values[column] / most);
+        };
+        const float from = at(it.worst), to = at(it.best);
+        if (!std::isfinite(from) || !std::isfinite(to)) return;
+        ui.line({from, middle}, {to, middle}, ui.theme->panel, 5);
+        ui.line({from, middle}, {to, middle}, ui.theme->ink, 2);
+        for (const float end : {from, to}) ui.rect({end - 1.5f, middle - 8, 3, 16}, ui.theme->ink);
+    }
     void draw_rows(Ui& ui, const Tradeoff& it, const Rect& r) {
         const Theme& theme = *ui.theme;
         float names = 60;
@@ -214,15 +268,16 @@ class TradeoffView final : public View {
             if (std::isfinite(it.read(row))) most_read = std::max(most_read, it.read(row));
         }
         names = std::min(names, r.w * 0.32f);
-        const float numbers = 86, gap = 24, half = (r.w - names - gap) / 2 - numbers, head = 24;
+        const bool wide = r.w > 700;  // room to say what a number is of the row that it is held against
+        const float numbers = wide ? 150 : 86, gap = 24, half = (r.w - names - gap) / 2 - numbers, head = 24;
         if (half < 40) return;
         const Rect left{r.x + names, r.y + head, half, r.h - head},
             right{left.right() + numbers + gap, r.y + head, half, r.h - head};
         ui.text(left.x, r.y + 14, cost_name(it, cost_), {.size = 13, .color = theme.ink2, .width = half + numbers});
         ui.text(right.x, r.y + 14, it.in_percent ? "% read right" : it.table->columns[it.quality].title,
                 {.size = 13, .color = theme.ink2, .width = half + numbers});
-        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 88.0f),
-                    thick = std::clamp(pitch * 0.5f, 11.0f, 36.0f);
+        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 110.0f),
+                    thick = std::clamp(pitch * 0.5f, 11.0f, 52.0f);
         const auto cost_at = [&](size_t row) { return half * static_cast<float>(it.cost(row, cost_) / most_cost); };
         const auto read_at = [&](size_t row) { return half * static_cast<float>(std::max(0.0, it.read(row)) / most_read); };
         for (size_t row = 0; row < it.rows(); ++row) {
@@ -235,17 +290,26 @@ class TradeoffView final : public View {
             ui.text(r.x, middle + 5, it.table->rows[row].name,
                     {.size = 14, .weight = told || base ? 700 : 400, .width = names - 8});
             ui.rect({left.x, middle - thick / 2, std::max(2.0f, cost_at(row)), thick}, fill);
-            ui.text(left.right() + 8, middle + 5, scene::figure_text(it.cost(row, cost_), unit_of(it, cost_)),
+            const std::string cost = scene::figure_text(it.cost(row, cost_), unit_of(it, cost_));
+            ui.text(left.right() + 8, middle + 5,
+                    wide && !base ? fmt::format("{}, {:.0f} %", cost, 100 * it.cost(row, cost_) / it.cost(against_, cost_))
+                                  : cost,
                     {.size = 13, .weight = told ? 700 : 400, .width = numbers - 8});
             if (std::isfinite(it.read(row))) {
                 ui.rect({right.x, middle - thick / 2, std::max(2.0f, read_at(row)), thick}, fill);
-                ui.text(right.right() + 8, middle + 5, read_text(it, row),
+                draw_spread(ui, it, row, right, middle, most_read);
+                const double apart = it.read(row) - it.read(against_);
+                ui.text(right.right() + 8, middle + 5,
+                        wide && !base && it.in_percent ? fmt::format("{}, {:+.1f}", read_text(it, row), apart)
+                                                       : read_text(it, row),
                         {.size = 13, .weight = told ? 700 : 400, .width = numbers - 8});
             }
             if (ui.hovered(line)) ui.tooltip(headline_of(it, static_cast<int>(row)));
             if (ui.clicked(line)) picked_ = static_cast<int>(row);
         }
         const float end = std::min(r.bottom(), left.y + pitch * static_cast<float>(it.rows()));
+        if (it.costs.size() > 1 && r.bottom() - end > 60 + 26 * static_cast<float>(it.rows()))
+            draw_costs(ui, it, {r.x, end + 24, r.w, std::min(r.bottom() - end - 24, 240.0f)});
         const Point cost_line[] = {{left.x + cost_at(against_), left.y}, {left.x + cost_at(against_), end}},
                     read_line[] = {{right.x + read_at(against_), left.y}, {right.x + read_at(against_), end}};
         ui.polyline(cost_line, theme.ink3, 1.5f, 6, 5);

@@ -248,11 +248,12 @@ class DialsView final : public View {
             y += 30;
             for (int64_t pair = 0; pair < std::min<int64_t>(one->query.pairs(), 6) && told; ++pair) {
                 const Arrow q = at_place(one->query, pair), k = at_place(one->key, pair);
-                ui.text(r.x, y + 14, fmt::format("pair {}", pair), {.size = 13, .color = theme.ink2});
-                ui.text(r.right(), y + 14,
-                        fmt::format("{}·{} + {}·{} = {}", element_number(q.a), element_number(k.a), element_number(q.b),
-                                    element_number(k.b), element_number(q.a * k.a + q.b * k.b)),
-                        {.size = 13, .align = Align::right, .mono = true});
+                const float named = ui.text(r.x, y + 14, fmt::format("pair {}", pair), {.size = 13, .color = theme.ink2});
+                const std::string sum = element_number(q.a * k.a + q.b * k.b),
+                                  terms = fmt::format("{}·{} + {}·{} = {}", element_number(q.a), element_number(k.a),
+                                                      element_number(q.b), element_number(k.b), sum);
+                const bool fits = named + 8 + ui.text_width(terms, mono) < r.right();
+                ui.text(r.right(), y + 14, fits ? terms : "adds " + sum, {.size = 13, .align = Align::right, .mono = true});
                 y += 24;
             }
             y += 14;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view block_title = "A Llama block: shapes, parameters, arithmetic";
 constexpr float parts_head = 26, parts_least = 19;  // of the list of parts in little room: above it, a part
-constexpr std::string_view block_hidden = "Counts are hidden until you lock an answer.";
+constexpr std::string_view block_hidden = "Parameters and arithmetic are hidden until you lock an answer.";
+constexpr std::string_view asked_halves = "model.ffn_parameters@model:llama3_8b";  // how a layer's halves share it
 
 std::string count_text(double count) {  // "8.03 billion", "218 million", "4,096"
     if (count >= 1e9) return fmt::format("{:.3g} billion", count / 1e9);
@@ -43,22 +44,24 @@ class LlamaBlockView final : public View {
         const bool hidden = waits(session);
         chosen_ = std::min(chosen_, choices_.size() - 1);
         const LlamaBlock& block = block_now();
-        const std::string caption = caption_of(block, hidden);
+        const std::string caption = hidden ? hidden_caption(session) : caption_of(block);
         const Rect body = ui.panel(
-            area, {.title = block_title,
-                   .right = fmt::format("forward, one sequence of {} tokens in 16 bits", whole_number(block.places)),
-                   .badge = Provenance::derived,
-                   .caption = caption});
+            area,
+            {.title = hidden ? std::string_view("A Llama block: shapes and products") : block_title,
+             .right = hidden ? fmt::format("{} tokens", whole_number(block.places))
+                             : fmt::format("forward, one sequence of {} tokens in 16 bits", whole_number(block.places)),
+             .badge = Provenance::derived,
+             .caption = caption});
         ui.push_scope("llama block");
         float y = body.y;
         if (!has_room_to_itself(session, body.h)) {
             draw_choices(ui, {body.x, body.y, body.w, 26});
             y += 34;
         }
-        if (body.h > 300) {
-            ui.text(body.x, y + 20, headline_of(block, hidden), {.size = 20, .weight = 700, .width = body.w});
-            y += 36;
-        }
+        const bool low = body.h <= 300;  // above a sketch
+        ui.text(body.x, y + (low ? 12.0f : 20.0f), headline_of(block, hidden, asks_shares(session)),
+                {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
+        y += low ? 20 : 36;
         // In little room the parts need it more than the words for their letters.
         const auto parts = static_cast<float>(block.parts.size());
         const bool legend = body.bottom() - 26 - y >= parts_head + parts_least * parts;
@@ -87,8 +90,9 @@ class LlamaBlockView final : public View {
         if (seen_step_ == session.lesson.step) fresh.chosen_ = std::min(chosen_, fresh.choices_.size() - 1);
         const bool hidden = fresh.waits(session);
         const LlamaBlock& block = fresh.block_now();
-        std::string text = fmt::format("{} (derived), {}, {} tokens\n  {}\n", block_title,
-                                       fresh.choices_[fresh.chosen_].label, block.places, fresh.headline_of(block, hidden));
+        std::string text =
+            fmt::format("{} (derived), {}, {} tokens\n  {}\n", block_title, fresh.choices_[fresh.chosen_].label,
+                        block.places, fresh.headline_of(block, hidden, asks_shares(session)));
         for (const BlockPart& part : block.parts) {
             text += fmt::format("  {}: {}", part.title, part.shapes);
             if (!hidden)
@@ -96,17 +100,28 @@ class LlamaBlockView final : public View {
                                     operations_text(part.operations), bytes_text(part.bytes));
             text += "\n";
         }
-        return text + "  " + fresh.caption_of(block, hidden) + "\n";
+        return text + "  " + (hidden ? fresh.hidden_caption(session) : fresh.caption_of(block)) + "\n";
     }
 
   private:
     // What this step or a later one asks about is not told before it either, of whichever scene that is: the models are the
-    // same in all of them, and what one's layer has tells of the others. The lesson's own small block is not asked about.
+    // same in all of them, and what one's layer has tells of the others, as the lesson's own small block does.
     bool waits(const Session& session) const {
-        constexpr std::string_view halves = "model.ffn_parameters@model:llama3_8b";
-        return session.learn.reveal_steps >= 0 || asks_for(session, halves) ||
-               (!is_own() && (waits_for(session, halves) ||
-                              waits_for(session, "parameters@model:" + figure_name(choices_[chosen_].shape))));
+        return session.learn.reveal_steps >= 0 || asks_for(session, asked_halves) || waits_for(session, asked_halves) ||
+               (!is_own() && waits_for(session, model_words()));
+    }
+    int asking_later(const Session& session) const {  // its step, from 1; 0: none
+        if (const int step = step_waiting_for(session, asked_halves); step > 0 || is_own()) return step;
+        return step_waiting_for(session, model_words());
+    }
+    std::string model_words() const { return "parameters@model:" + figure_name(choices_[chosen_].shape); }
+    std::string hidden_caption(const Session& session) const {
+        const int later = asking_later(session);
+        if (later == 0 || later == session.lesson.step + 1) return std::string(block_hidden);
+        return fmt::format(
+            "Each linear layer makes a product forward and two back. Parameters and arithmetic come with "
+            "the question of step {}.",
+            later);
     }
     static std::string figure_name(const nn::ModelShape& shape) {  // as questions have it
         std::string name(shape.name);
@@ -177,10 +192,29 @@ class LlamaBlockView final : public View {
         }
     }
 
-    std::string headline_of(const LlamaBlock& block, bool hidden) const {
-        if (hidden)
-            return block.shape.layers == 1 ? std::string("One block: attend and add, feed forward and add")
-                                           : fmt::format("The same block, {} times", block.shape.layers);
+    // The step's question is how a layer's halves share it; where nothing is asked a whole model is counted.
+    static bool asks_shares(const Session& session) {
+        const LessonState& state = session.lesson;
+        if (session.workspace != Workspace::learn || !state.lesson || state.step < 0 ||
+            static_cast<size_t>(state.step) >= state.lesson->steps.size())
+            return true;
+        return !state.lesson->steps[static_cast<size_t>(state.step)].predicts.empty();
+    }
+    static std::string headline_of(const LlamaBlock& block, bool hidden, bool shares) {
+        if (hidden) {
+            int products = 0;
+            for (const BlockPart& part : block.parts) products += part.products;
+            return block.shape.layers == 1
+                       ? fmt::format("{} linear layers, {} products: {} forward, {} back", products, 3 * products, products,
+                                     2 * products)
+                       : fmt::format("The same block, {} times; {} query heads share {} of keys and values",
+                                     block.shape.layers, block.shape.heads, block.shape.kv_heads);
+        }
+        if (!shares && block.table_parameters > 0)
+            return fmt::format("{} layers of {} and tables of {}: {}", block.shape.layers,
+                               count_text(static_cast<double>(block.block_parameters)),
+                               count_text(static_cast<double>(block.table_parameters)),
+                               count_text(static_cast<double>(block.all_parameters())));
         const double share =
             100.0 * static_cast<double>(block.parameters(true)) / static_cast<double>(block.block_parameters);
         return fmt::format("Gate, up and down hold {:.0f} % of a block's parameters", share);
@@ -190,8 +224,7 @@ class LlamaBlockView final : public View {
         for (const BlockPart& part : block.parts) sum += part.feeds_forward ? part.operations : 0;
         return sum / block.operations();
     }
-    std::string caption_of(const LlamaBlock& block, bool hidden) const {
-        if (hidden) return std::string(block_hidden);
+    static std::string caption_of(const LlamaBlock& block) {
         std::string text = fmt::format(
             "{} parameters a block, {} in its feed-forward half; the same half does {:.0f} % of "
             "the arithmetic over {} tokens.",
@@ -216,6 +249,11 @@ class LlamaBlockView final : public View {
         const float column = arithmetic ? (rest - 20) / 2 : rest;
         const Rect first{boxes.right() + 24, boxes.y, column, boxes.h}, second{first.right() + 20, boxes.y, column, boxes.h};
         ui.text(boxes.x, r.y + 14, "The block", {.size = 14, .weight = 600});
+        if (hidden) {
+            draw_products(ui, block, {first.x, r.y, rest, r.h}, first.y, pitch, high);
+            draw_way(ui, block, r, boxes, pitch, high);
+            return;
+        }
         const float words = ui.text(first.x, r.y + 14, "Parameters", {.size = 14, .weight = 600});
         ui.text(words + 8, r.y + 14, "of one block", {.size = 13, .color = theme.quiet, .width = first.right() - words - 8});
         if (arithmetic) {
@@ -227,23 +265,9 @@ class LlamaBlockView final : public View {
             most_parameters = std::max(most_parameters, static_cast<double>(part.parameters));
             most_operations = std::max(most_operations, part.operations);
         }
-        if (hidden) {
-            for (const Rect& wait : {first, second}) {
-                if (!arithmetic && &wait != &first && wait.x > first.x) break;
-                ui.dashed({wait.x, wait.y, wait.w, 42}, theme.ink3, 3, 3);
-                ui.text(wait.x + wait.w / 2, wait.y + 26, "Hidden until you answer.",
-                        {.size = 13, .color = theme.ink2, .align = Align::center, .width = wait.w - 8});
-            }
-        }
         for (size_t i = 0; i < block.parts.size(); ++i) {
             const BlockPart& part = block.parts[i];
             const Rect at{boxes.x, boxes.y + pitch * static_cast<float>(i), box, high};
-            draw_box(ui, part, at);
-            if (i + 1 < block.parts.size()) {
-                const float middle = at.x + at.w / 2;
-                ui.line({middle, at.bottom()}, {middle, at.y + pitch}, theme.ink3);
-            }
-            if (hidden) continue;
             if (ui.hovered({r.x, at.y, r.w, high}))
                 ui.tooltip(fmt::format("{}: {} parameters, {}, {} read and written", part.title,
                                        whole_number(part.parameters), operations_text(part.operations),
@@ -255,6 +279,20 @@ class LlamaBlockView final : public View {
             if (arithmetic)
                 bar(ui, part, {second.x, at.y, second.w, high}, part.operations, most_operations,
                     operations_text(part.operations), part.operations / block.operations());
+        }
+        draw_way(ui, block, r, boxes, pitch, high);
+    }
+    // The parts' boxes, one behind the other, and what goes around each half.
+    static void draw_way(Ui& ui, const LlamaBlock& block, const Rect& r, const Rect& boxes, float pitch, float high) {
+        const Theme& theme = *ui.theme;
+        const float box = boxes.w;
+        for (size_t i = 0; i < block.parts.size(); ++i) {
+            const Rect at{boxes.x, boxes.y + pitch * static_cast<float>(i), box, high};
+            draw_box(ui, block.parts[i], at);
+            if (i + 1 < block.parts.size()) {
+                const float middle = at.x + at.w / 2;
+                ui.line({middle, at.bottom()}, {middle, at.y + pitch}, theme.ink3);
+            }
         }
         // what came in goes around each half
         const auto around = [&](size_t from, size_t to, std::string_view name) {
@@ -268,6 +306,31 @@ class LlamaBlockView final : public View {
         };
         around(0, 4, "+x");
         around(5, 8, "+h");
+    }
+    // The products that a step makes of each part, a square each: what no question asks about.
+    static void draw_products(Ui& ui, const LlamaBlock& block, const Rect& r, float top, float pitch, float high) {
+        const Theme& theme = *ui.theme;
+        const float half = std::min(170.0f, (r.w - 16) / 2), size = std::min(18.0f, high - 2);
+        ui.text(r.x, r.y + 14, "Products forward", {.size = 14, .weight = 600, .width = half - 4});
+        ui.text(r.x + half, r.y + 14, "back", {.size = 14, .weight = 600, .width = half});
+        for (size_t i = 0; i < block.parts.size(); ++i) {
+            const BlockPart& part = block.parts[i];
+            const float y = top + pitch * static_cast<float>(i) + (high - size) / 2;
+            if (part.kind == BlockPart::Kind::attention)
+                ui.text(r.x, y + size - 4, "two of its own, in its kernel", {.size = 13, .color = theme.ink2, .width = r.w});
+            if (part.products == 0 && part.kind == BlockPart::Kind::elementwise)
+                ui.text(r.x, y + size - 4, "none", {.size = 13, .color = theme.quiet});
+            const float step = std::min(size + 4, half / static_cast<float>(2 * part.products + 1));
+            for (int n = 0; n < 3 * part.products; ++n) {
+                const bool back = n >= part.products;
+                const float x = r.x + (back ? half : 0) + step * static_cast<float>(back ? n - part.products : n);
+                const Rect at{x, y, step - 4, size};
+                if (back)
+                    ui.hatch(at, data::sky, Hatch::horizontal);
+                else
+                    ui.rect(at, data::sky);
+            }
+        }
     }
     static void draw_box(Ui& ui, const BlockPart& part, const Rect& at) {
         const Theme& theme = *ui.theme;
@@ -313,7 +376,7 @@ class LlamaBlockView final : public View {
                 {.size = 13, .color = share > 0.2 ? theme.ink : theme.ink2, .weight = share > 0.2 ? 600 : 400});
     }
 
-    // Which query heads share a head of keys and values, and what the whole model is made of.
+    // Which query heads share a head of keys and values.
     // What is to be remembered, and what the whole model is made of, as far as no question waits for it.
     static void draw_heads(Ui& ui, const LlamaBlock& block, bool tells_cache, bool tells_counts, const Rect& r) {
         const Theme& theme = *ui.theme;

@@ -74,6 +74,7 @@ LlamaBlock llama_block(const nn::ModelShape& of, int64_t places) {
                 true);
     product("Down, then + h", fmt::format("{} → {}", grouped(of.ffn), grouped(of.width)), ffn, width, t * width,
             counted("layers.0.mlp.w2"), true);
+    block.parts[1].products = 3, block.parts[4].products = 1, block.parts[6].products = 2, block.parts[8].products = 1;
     block.block_parameters = counted("layers.0.");
     block.table_parameters = of.vocabulary > 0 ? counted("") - block.block_parameters : 0;
     return block;

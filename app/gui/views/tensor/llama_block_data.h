@@ -19,6 +19,7 @@ struct BlockPart {
     double operations = 0;  // of a pass forward
     double bytes = 0;       // read and written by it, each number once
     bool feeds_forward = false;
+    int products = 0;  // of linear layers, forward: each has two more going back
 };
 struct LlamaBlock {
     nn::ModelShape shape;

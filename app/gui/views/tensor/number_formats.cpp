@@ -99,7 +99,16 @@ std::string headline_of(double value) {
         if (nearest_in(format_rows[i], value) == kept) in.push_back(format_rows[i].name);
     std::string names(in.front());
     for (size_t i = 1; i < in.size(); ++i) names += (i + 1 == in.size() ? " and " : ", ") + std::string(in[i]);
-    return fmt::format("{} becomes {} in {}", number_text(value), number_text(kept), names);
+    std::string text = fmt::format("{} becomes {} in {}", number_text(value), number_text(kept), names);
+    double before = kept;
+    for (size_t i = sixteen_first; i <= sixteen_last; ++i) {  // and what it becomes elsewhere
+        const double other = nearest_in(format_rows[i], value);
+        if (other == kept || other == value) continue;
+        text += other == before ? fmt::format(" and {}", format_rows[i].name)
+                                : fmt::format(", {} in {}", number_text(other), format_rows[i].name);
+        before = other;
+    }
+    return text;
 }
 
 std::string caption_of(double value) {
@@ -143,7 +152,11 @@ class NumberFormatsView final : public View {
                                           .badge = Provenance::derived,
                                           .caption = caption});
         float y = body.y;
-        if (body.h > 300) {
+        if (body.h <= 300) {  // above a sketch
+            ui.text(body.x, y + 12, hidden ? "What becomes of " + number_text(value) + "?" : headline_of(value),
+                    {.size = 16, .weight = 700, .width = body.w});
+            y += 22;
+        } else {
             ui.text(body.x, y + 22, hidden ? "What becomes of " + number_text(value) + "?" : headline_of(value),
                     {.size = 20, .weight = 700, .width = body.w});
             y += 36;
@@ -328,6 +341,12 @@ class NumberFormatsView final : public View {
                              const Rect& r) {
         const Theme& theme = *ui.theme;
         const auto at = [&](double number) { return r.x + r.w * static_cast<float>((number - from) / (to - from)); };
+        if (hidden) {  // where a format's numbers stand gives away which is the nearest
+            ui.dashed({r.x, r.y + 3, r.w, 14}, theme.ink3, 3, 3);
+            ui.text(r.x + r.w * 0.75f, r.y + 15, "?",
+                    {.size = 14, .color = theme.ink2, .align = Align::center, .weight = 700});
+            return;
+        }
         const std::vector<double> numbers = numbers_between(format, from, to, static_cast<size_t>(r.w / 3));
         const double step = step_at(format, value);
         ui.line({r.x, r.y + 10}, {r.right(), r.y + 10}, theme.ink3);
@@ -337,7 +356,6 @@ class NumberFormatsView final : public View {
             for (const double number : numbers) ui.rect({at(number) - 0.75f, r.y + 2, 1.5f, 16}, data::sky);
         }
         if (ui.hovered(r)) ui.tooltip(fmt::format("{}: {} apart here", format.name, number_text(step)));
-        if (hidden) return;
         const double kept = nearest_in(format, value);
         if (kept >= from && kept <= to) {
             ui.circle({at(kept), r.y + 10}, 6, data::green);

@@ -23,10 +23,12 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
     return first;
 }
 
+constexpr std::string_view before_headline = "Before its first step: what will it make of this?";
 constexpr std::string_view hidden_exhibit =
     "This is its first step, before it has learned anything. What it learned waits for your answer.";
 
-constexpr float headline_from = 240;  // height of a lesson's picture that has room for one
+constexpr float headline_from = 240,
+                least_headline = 100;  // heights of a lesson's picture with room for one, and a small one
 
 constexpr std::string_view unknown_exhibit = "What the step shows waits for your answer.";
 
@@ -67,10 +69,13 @@ class BatchView final : public View {
                                {.size = 13, .color = ui.theme->ink2, .align = Align::center}),
                        void();
             }
-            if (const std::string head = exhibit_headline(*snapshot, exhibit_);
-                !hidden && !head.empty() && body.h > headline_from && session.workspace == Workspace::learn) {
-                ui.text(body.x, body.y + 20, head, {.size = 20, .weight = 700, .width = body.w});
-                body = {body.x, body.y + 34, body.w, body.h - 34};
+            if (const std::string head = hidden ? std::string(before_headline) : exhibit_headline(*snapshot, exhibit_);
+                !head.empty() && body.h > least_headline && session.workspace == Workspace::learn) {
+                const bool low = body.h <= headline_from;
+                ui.text(body.x, body.y + (low ? 14.0f : 20.0f), head,
+                        {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
+                const float taken = low ? 24 : 34;
+                body = {body.x, body.y + taken, body.w, body.h - taken};
             }
             const int before = layer_;
             draw_exhibit(ui, *snapshot, exhibit_, layer_, body);

@@ -39,7 +39,8 @@ class CurvesView final : public View {
         // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
         const auto snapshot = without_kept_back(session, session.snapshot());
         const auto& curves = snapshot->training.curves;
-        const std::string waiting = kept_back(curves), sentence = waiting.empty() ? caption(*snapshot, focus) : waiting;
+        const std::string waiting = kept_back(curves), sentence = (waiting.empty() ? caption(*snapshot, focus) : waiting) +
+                                                                  left_out(session, *session.snapshot());
         Rect body = ui.panel(area, {.title = "Learning curves",
                                     .right = counted(curves.size(), "run"),
                                     .badge = Provenance::executed,
@@ -52,16 +53,23 @@ class CurvesView final : public View {
             ui.tooltip(caption(*snapshot, focus, true));
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
+        bool told_low = false;
         if (const std::string head = headline(session, *snapshot); !head.empty() && body.h > headline_from) {
             const bool large = body.h > roomy_from && ui.text_width(head, {.size = 20, .weight = 700}) <= body.w;
             ui.text(body.x, body.y + (large ? 22 : 16), head,
                     {.size = large ? 20.0f : 16.0f, .weight = 700, .width = body.w});
             const float taken = large ? 36 : 26;
             body = {body.x, body.y + taken, body.w, body.h - taken};
+        } else if (!head.empty() && body.h > 100) {  // above a sketch it stands in place of the scale's chips
+            ui.text(body.x, body.y + 14, head, {.size = 16, .weight = 700, .width = body.w});
+            body = {body.x, body.y + 24, body.w, body.h - 24};
+            told_low = true;
         }
         float x = body.x;
         const bool room = body.h > 170;
-        if (room) {
+        if (room && told_low) {
+            legend(ui, curves, x, body.right(), body.y + 18);
+        } else if (room) {
             const bool positive = range_of(curves).low > 0;
             const bool log = ui.segmented(x, body.y, {"log", "linear"}, log_ && positive ? 0 : 1) == 0;
             if (positive) log_ = log;
@@ -148,11 +156,20 @@ class CurvesView final : public View {
         }
         const std::string waiting = kept_back(snapshot->training.curves), head = headline(session, *snapshot);
         if (!head.empty()) text += "  " + head + ".\n";
-        return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) + "\n";
+        return text + "  " + (waiting.empty() ? caption(*snapshot, focus, true) : waiting) +
+               left_out(session, *session.snapshot()) + "\n";
     }
 
   private:
     struct Plot;
+
+    // Which runs stand on no axis with the others; empty: none.
+    static std::string left_out(const Session& session, const Snapshot& whole) {
+        for (const Curve& curve : whole.training.curves)
+            if (has_other_loss(session, curve.name))
+                return fmt::format(" {} learns by another loss, which this axis can't show.", curve.name);
+        return {};
+    }
 
     // What is said of runs that a question asks about; empty: of none is asked.
     static std::string kept_back(const std::vector<Curve>& curves) {
@@ -355,8 +372,8 @@ class CurvesView final : public View {
     static std::string tick_text(double value) {  // fits beside the axis
         const double size = std::abs(value);
         if (size >= 1e6) return fmt::format("{:.0e}", value);
-        if (size >= 1e4) return fmt::format("{:.0f} k", value / 1000);
-        return size >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+        if (size >= 1000) return fmt::format("{:.3g} k", value / 1000);
+        return fmt::format("{:.3g}", value);
     }
     static bool measured(const Snapshot& snapshot) { return !snapshot.training.curves.front().measure.empty(); }
     static double shown_value(const Curve& curve, const nn::Evaluation& e) {

@@ -56,8 +56,10 @@ Exhibit gan_of(const StepRecord& step) {
     it.clouds = {{.name = "points of the set", .dots = pairs_of(points->value), .color = 7},
                  {.name = "made from noise", .dots = pairs_of(made->value), .color = 0, .radius = 2}};
     it.right = fmt::format("{} each", it.clouds[0].dots.size());
-    it.caption = fmt::format("At step {} the generator turns {} draws of noise into these points; the set has eight clumps.",
-                             step.step, it.clouds[1].dots.size());
+    it.caption = fmt::format(
+        "At step {} the generator turns {} draws of noise into these points. Its coverage is judged by more "
+        "points, of the mean of its latest weights.",
+        step.step, it.clouds[1].dots.size());
     fit_axes(it);
     // The set's frame: what flies far outside is cut rather than the picture shrunk.
     Exhibit frame;
@@ -390,6 +392,11 @@ Exhibit exhibit_of(const StepRecord& step, int layer) {
         Exhibit it{.kind = Exhibit::Kind::repaired};
         for (const char* name : {"noisy", "picture", "clean"}) it.pictures.push_back(exhibit_node(step, name));
         if (std::find(it.pictures.begin(), it.pictures.end(), nullptr) != it.pictures.end()) return {};
+        for (const GraphNode& node : step.nodes)  // the narrowest of what depends on the pictures
+            if (node.kind != GraphNode::Kind::parameter && node.value && node.shape.size() == 2 &&
+                node.shape[0] == it.pictures[0]->shape.front() && node.shape[1] > 1 && node.shape[1] <= 64 &&
+                (it.code == nullptr || node.shape[1] <= it.code->shape[1]))
+                it.code = &node;
         it.title = "Pictures repaired";
         it.rows = step.image_rows;
         it.columns = step.image_columns;

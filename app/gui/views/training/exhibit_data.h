@@ -51,6 +51,7 @@ struct Exhibit {
     bool arrives = false;
 
     std::vector<const nn::GraphNode*> pictures;  // repaired: noisy, made, clean
+    const nn::GraphNode* code = nullptr;         // the few numbers that they went through, [batch, numbers]
 };
 // `layer`: of attention.
 Exhibit exhibit_of(const nn::StepRecord& step, int layer);

@@ -8,6 +8,14 @@
 namespace lockstep::gui {
 namespace {
 
+// On one line, in letters that every font has: what is none of ASCII's is one sign, however many bytes it takes.
+std::string plain_letters(const std::string& text) {
+    std::string plain;
+    for (const char c : text)
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) plain += c == '\n' ? ' ' : c >= ' ' && c <= '~' ? c : '?';
+    return plain;
+}
+
 // The newest text that is not younger than the step on show; null: there is none.
 const Written* written_at(const Snapshot& snapshot) {
     const Written* newest = nullptr;
@@ -26,7 +34,112 @@ Color cloud_color(int index, const Theme& theme) {
 constexpr size_t written_in_headline = 36;  // letters
 constexpr size_t most_edges = 800;          // that are drawn: each is a quad
 
-void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
+// The newest measure of the first run that is not younger than the step on show; null: there is none.
+const nn::Evaluation* measured_at(const Snapshot& snapshot) {
+    if (snapshot.training.curves.empty() || !snapshot.training.step) return nullptr;
+    const nn::Evaluation* newest = nullptr;
+    for (const nn::Evaluation& one : snapshot.training.curves.front().accuracy)
+        if (one.step <= snapshot.training.step->step + 1) newest = &one;
+    return newest;
+}
+
+struct ShareBar {
+    std::string name;
+    double value = 0;  // percent
+};
+// `mark`: a line across them, which those that reach it are filled for; 0: none.
+void draw_shares_beside(Ui& ui, const std::vector<ShareBar>& bars, std::string_view title, double mark,
+                        std::string_view words, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    ui.text(r.x, r.y + 10, title, {.size = 14, .weight = 600, .width = r.w});
+    double most = 1e-9;
+    float names = 40;
+    for (const ShareBar& bar : bars) {
+        most = std::max({most, bar.value, mark});
+        names = std::max(names, ui.text_width(bar.name, {.size = 13}) + 12);
+    }
+    const float below = mark > 0 ? 20 : 0, pitch = std::min(46.0f, (r.h - 24 - below) / static_cast<float>(bars.size()));
+    const float room = std::min(r.w - names - 56, 420.0f);
+    if (pitch < 12 || room < 40) return;
+    for (size_t i = 0; i < bars.size(); ++i) {
+        const float y = r.y + 24 + pitch * static_cast<float>(i), thick = std::min(26.0f, pitch - 4);
+        const bool enough = mark <= 0 || bars[i].value >= mark;
+        ui.text(r.x, y + pitch / 2 + 4, bars[i].name, {.size = 13, .color = theme.ink2, .width = names - 6});
+        const Rect at{r.x + names, y + (pitch - thick) / 2, std::max(2.0f, room * static_cast<float>(bars[i].value / most)),
+                      thick};
+        if (enough)
+            ui.rect(at, data::green);
+        else
+            ui.hatch(at, data::grey, Hatch::diagonal);
+        ui.text(at.right() + 8, y + pitch / 2 + 4, fmt::format("{:.3g} %", bars[i].value), {.size = 13, .weight = 600});
+    }
+    if (mark <= 0) return;
+    const float x = r.x + names + room * static_cast<float>(mark / most),
+                end = r.y + 24 + pitch * static_cast<float>(bars.size());
+    const Point line[] = {{x, r.y + 22}, {x, end + 4}};
+    ui.polyline(line, theme.ink, 1.5f, 6, 4);
+    const bool turned = x + ui.text_width(words, {.size = 12}) > r.right();
+    ui.text(x, end + 18, words, {.size = 12, .color = theme.ink2, .align = turned ? Align::right : Align::left});
+}
+
+// A run's loss by step, where it says what the picture beside it cannot: how it came to rest.
+void draw_rest(Ui& ui, const Curve& curve, std::string_view title, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    ui.text(r.x, r.y + 10, title, {.size = 14, .weight = 600, .width = r.w});
+    double most = 0;
+    for (const double loss : curve.loss) most = std::max(most, loss);
+    const Rect plot{r.x + 52, r.y + 28, std::min(r.w, 520.0f) - 60, r.h - 28 - 22};
+    if (!(most > 0) || plot.w < 80 || plot.h < 40) return;
+    const auto at = [&](size_t step, double loss) {
+        return Point{
+            plot.x + plot.w * static_cast<float>(step) / static_cast<float>(std::max<size_t>(1, curve.loss.size() - 1)),
+            plot.bottom() - plot.h * static_cast<float>(loss / most)};
+    };
+    const double unit = rounded(most / 4);
+    for (double mark = 0; mark <= most * 1.001; mark += unit) {
+        ui.line({plot.x, at(0, mark).y}, {plot.right(), at(0, mark).y}, theme.grid);
+        ui.text(plot.x - 8, at(0, mark).y + 4, readable_number(fmt::format("{:.0f}", mark)),
+                {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+    }
+    std::vector<Point> line;
+    for (size_t step = 0; step < curve.loss.size(); ++step) line.push_back(at(step, curve.loss[step]));
+    ui.polyline(line, data::orange, 2.5f);
+    ui.circle(line.back(), 4.5f, data::orange);
+    ui.text(line.back().x - 4, line.back().y + 22, readable_number(fmt::format("{:.0f}", curve.loss.back())),
+            {.size = 14, .align = Align::right, .weight = 700});
+    ui.text(plot.x, plot.bottom() + 16, "round 1", {.size = 12, .color = theme.quiet});
+    ui.text(plot.right(), plot.bottom() + 16, fmt::format("{}", curve.loss.size()),
+            {.size = 12, .color = theme.quiet, .align = Align::right});
+}
+
+// Beside a square of points; false: there is nothing else to see.
+bool draw_beside(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
+    if (!snapshot.training.step || snapshot.training.curves.empty()) return false;
+    const Curve& curve = snapshot.training.curves.front();
+    const std::string& model = snapshot.training.step->model;
+    if (model == "kmeans" && curve.loss.size() > 2)
+        return draw_rest(ui, curve, "sum of squared distances, by round", r), true;
+    const nn::Evaluation* const measured = measured_at(snapshot);
+    if (model == "gan" && measured != nullptr && !measured->parts.empty()) {
+        std::vector<ShareBar> bars;
+        for (size_t i = 0; i < measured->parts.size(); ++i)
+            bars.push_back({fmt::format("clump {}", i + 1), 100 * measured->parts[i]});
+        const double enough = 100.0 / 4 / static_cast<double>(bars.size());  // a quarter of an equal share
+        draw_shares_beside(ui, bars, "made points in each clump, of those judged", enough,
+                           fmt::format("{:.0f} %: covered", enough), r);
+        return true;
+    }
+    if (model != "gcn" || measured == nullptr || it.clouds.empty()) return false;
+    size_t nodes = 0;
+    for (size_t c = 0; c + 1 < it.clouds.size(); ++c) nodes += it.clouds[c].dots.size();
+    const double known =
+        100 * static_cast<double>(it.clouds.back().dots.size()) / static_cast<double>(std::max<size_t>(1, nodes));
+    const std::vector<ShareBar> bars = {{"have a label", known}, {"others read right", 100 * measured->accuracy}};
+    draw_shares_beside(ui, bars, "of the nodes", 0, {}, {r.x, r.y, r.w, std::min(r.h, 130.0f)});
+    return true;
+}
+
+void draw_scatter(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
     // A legend line, then the field; numbers at its corners say the axes' ranges.
     float x = r.x;
@@ -49,7 +162,10 @@ void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
     if (it.square) {
         const float unit = std::min(field.w / (it.high_x - it.low_x), field.h / (it.high_y - it.low_y));
         const float w = unit * (it.high_x - it.low_x), h = unit * (it.high_y - it.low_y);
-        field = {field.x + (field.w - w) / 2, field.y + (field.h - h) / 2, w, h};
+        // What else there is to see stands beside it; alone it stands in the middle.
+        const Rect side{field.x + w + 44, r.y + 24, r.right() - field.x - w - 44, r.h - 24 - 20};
+        const bool beside = side.w > 190 && draw_beside(ui, snapshot, it, side);
+        field = {beside ? field.x : field.x + (field.w - w) / 2, field.y + (field.h - h) / 2, w, h};
     }
     ui.frame(field, theme.line, 1);
     const auto at = [&](const std::pair<float, float>& dot) {
@@ -139,7 +255,12 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
     ui.pop_scope();
     attention_legend(ui, x + 8, r);
     const float top = r.y + 34;
-    const float text_room = snapshot.training.written.empty() ? 0 : std::clamp((r.bottom() - top) * 0.42f, 58.f, 200.f);
+    const Written* const newest = written_at(snapshot);
+    const std::string flat = newest == nullptr ? std::string() : plain_letters(newest->text);
+    const TextStyle letters{.size = 15, .mono = true};
+    const float line = 24, most_room = std::max(58.0f, (r.bottom() - top) * 0.42f);
+    const float text_room =
+        newest == nullptr ? 0 : std::min(most_room, 46 + ui.paragraph({r.x, top, r.w, 400}, flat, letters, line, false));
     const float tile = std::min((r.w + 8) / static_cast<float>(it.heads) - 8, r.bottom() - top - text_room - 18);
     if (tile < 24) return;
     const auto symbol = [&](int place) {
@@ -168,17 +289,15 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
             ui.tooltip(fmt::format("head {}: place {} ({}) looks at place {} ({}): {:.1f} %", h, row, symbol(row), column,
                                    symbol(column), 100 * map[static_cast<size_t>(row * it.places + column)]));
     }
-    const Written* const newest = written_at(snapshot);
     if (newest == nullptr) return;
-    const float y = top + tile + 38;
-    ui.text(r.x, y, fmt::format("written after step {}", newest->step), {.size = 12, .color = theme.ink2});
-    std::string flat;
-    for (const char c : newest->text) flat += c == '\n' ? ' ' : c;
+    const float y = top + tile + 42;
+    ui.text(r.x, y, fmt::format("written after step {}", newest->step), {.size = 14, .weight = 600});
     const float room = r.bottom() - y - 8;
     if (room < 20) return;
-    while (flat.size() > 20 && ui.paragraph({r.x, y + 8, r.w, room}, flat, {.size = 13}, 19, false) > room)
-        flat.resize(flat.size() * 9 / 10);
-    ui.paragraph({r.x, y + 8, r.w, room}, flat, {.size = 13}, 19);
+    std::string shown = flat;
+    while (shown.size() > 20 && ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line, false) > room)
+        shown.resize(shown.size() * 9 / 10);
+    ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line);
 }
 
 void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {
@@ -215,6 +334,10 @@ void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {
     }
 }
 
+float maze_width(const Exhibit& it, const Rect& r) {
+    return std::min(r.w / static_cast<float>(it.columns), r.h / static_cast<float>(it.rows)) *
+           static_cast<float>(it.columns);
+}
 void draw_maze(Ui& ui, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
     const float cell = std::min(r.w / static_cast<float>(it.columns), r.h / static_cast<float>(it.rows));
@@ -246,43 +369,95 @@ void draw_maze(Ui& ui, const Exhibit& it, const Rect& r) {
     for (const int state : it.path) path.push_back(middle(state));
     if (path.size() > 1) ui.polyline(path, data::orange, 3);
     if (!path.empty()) ui.circle(path.back(), 5, data::orange);
-    for (int s = 0; s < it.rows * it.columns && cell > 26; ++s) {  // on the path, which would strike them through
+    for (int s = 0; s < it.rows * it.columns && cell > 14; ++s) {  // on the path, which would strike them through
         const char kind = it.cells[static_cast<size_t>(s)];
         if (kind != 'S' && kind != 'G' && kind != 'X') continue;
-        const std::string_view word = kind == 'S' ? "start" : kind == 'G' ? "goal" : "pit";
-        const TextStyle style{.size = 12, .weight = 600, .width = cell - 6};
+        std::string_view word = kind == 'S' ? "start" : kind == 'G' ? "goal" : "pit";
+        if (ui.text_width(word, {.size = 12, .weight = 600}) > cell - 8) word = word.substr(0, 1);
+        const TextStyle style{.size = 12, .weight = 600};
         const Rect box{middle(s).x - cell / 2 + 3, middle(s).y - cell / 2 + 3, 0, 0};
         ui.rect({box.x, box.y, std::min(cell - 6, ui.text_width(word, {.size = 12, .weight = 600}) + 4), 15}, theme.panel);
         ui.text(box.x + 2, box.y + 12, word, style);
     }
-    const float x = left + cell * static_cast<float>(it.columns) + 18, room = r.right() - x;
-    if (room < 120) return;
-    ui.legend_line(x, top + 16, data::orange, false, "likeliest path");
-    ui.legend(x, top + 40, mix(theme.panel2, data::sky, 0.6f), Hatch::solid, "often visited");
-    ui.legend(x, top + 64, theme.ink3, Hatch::diagonal, "wall");
-    ui.legend_line(x, top + 88, theme.ink, false, "the longer, the likelier");
+}
+void maze_legend(Ui& ui, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    ui.legend_line(r.x, r.y + 16, data::orange, false, "likeliest path");
+    ui.legend(r.x, r.y + 40, mix(theme.panel2, data::sky, 0.6f), Hatch::solid, "often visited");
+    ui.legend(r.x, r.y + 64, theme.ink3, Hatch::diagonal, "wall");
+    ui.legend_line(r.x, r.y + 88, theme.ink, false, "the longer, the likelier");
+}
+// Now, and where there is room how it began, under names that tell them apart.
+void draw_mazes(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
+    const auto& first = snapshot.training.first_step;
+    const float legend = 190, gap = 24, name = 22;
+    const Rect below{r.x, r.y + name, (r.w - legend - gap) / 2, r.h - name};
+    const bool both = first && snapshot.training.step && first->step + 20 < snapshot.training.step->step && below.w > 200;
+    if (!both) {
+        draw_maze(ui, it, r);
+        const float wide = maze_width(it, r);
+        if (r.w - wide > 140) maze_legend(ui, {r.x + wide + 18, r.y, r.w - wide - 18, r.h});
+        return;
+    }
+    const Exhibit before = exhibit_of(*first, 0);
+    const float wide = maze_width(it, below);
+    const Rect now{r.x + wide + gap, below.y, below.w, below.h};
+    ui.text(r.x, r.y + 14, "at the first update", {.size = 14, .weight = 600, .width = wide});
+    ui.text(now.x, r.y + 14, fmt::format("at update {}", snapshot.training.step->step + 1),
+            {.size = 14, .weight = 600, .width = wide});
+    if (before.kind == Exhibit::Kind::maze) draw_maze(ui, before, below);
+    draw_maze(ui, it, now);
+    maze_legend(ui, {now.x + wide + 18, below.y, legend, below.h});
 }
 
 void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
-    const char* names[] = {"noisy", "repaired", "clean"};
-    const float label = 64, row = std::min(r.h / 3, 132.f), size = row - 6;
-    const int count = std::max(1, static_cast<int>((r.w - label) / (size + 6)));
-    const int w = it.columns, h = it.rows;
     const auto batch = static_cast<int>(it.pictures[0]->shape.front());
+    const int w = it.columns, h = it.rows, numbers = it.code != nullptr ? static_cast<int>(it.code->shape[1]) : 0;
+    const float label = 84, waist = numbers > 0 ? 0.42f : 0.0f;  // of a picture's row
+    float row = std::min(r.h / (3 + waist), 150.f);
+    int count = std::max(1, static_cast<int>((r.w - label) / row));
+    // One more, a little smaller, rather than a gap at the end.
+    if (const float closer = (r.w - label) / static_cast<float>(count + 1); closer > 0.8f * row) row = closer, ++count;
+    count = std::min(count, batch);
+    const float size = row - 6;
     const uint64_t version = snapshot.training.step ? static_cast<uint64_t>(snapshot.training.step->step) + 1 : 0;
+    const auto left = [&](int i) { return r.x + label + row * static_cast<float>(i); };
+    const auto named = [&](float y, float high, std::string_view name) {
+        ui.text(r.x, y + high / 2 + 4, name, {.size = 13, .color = theme.ink2, .width = label - 6});
+    };
+    float y = r.y;
     for (int kind = 0; kind < 3; ++kind) {
-        const float y = r.y + row * static_cast<float>(kind);
-        ui.text(r.x, y + size / 2 + 4, names[kind], {.size = 12, .color = theme.ink2, .width = label - 6});
-        for (int i = 0; i < std::min(count, batch); ++i) {
+        named(y, size, kind == 0 ? "noisy, in" : kind == 1 ? "out" : "clean");
+        for (int i = 0; i < count; ++i) {
             const nn::Values& values = it.pictures[static_cast<size_t>(kind)]->value;
-            ui.picture(fmt::format("repaired{}.{}", kind, i), version, w, h,
-                       {r.x + label + (size + 6) * static_cast<float>(i), y, size, size}, [&](std::span<Color> pixels) {
+            ui.picture(fmt::format("repaired{}.{}", kind, i), version, w, h, {left(i), y, size, size},
+                       [&](std::span<Color> pixels) {
                            const size_t base = static_cast<size_t>(i) * static_cast<size_t>(w * h);
                            for (size_t p = 0; p < pixels.size() && base + p < values->size(); ++p)
                                pixels[p] = grey_image((*values)[base + p]);
                        });
         }
+        y += row;
+        if (kind > 0 || numbers == 0) continue;
+        // Each picture's code as bars around zero, on one scale.
+        const float high = row * waist - 6;
+        named(y, high, fmt::format("{} numbers", numbers));
+        double most = 1e-9;
+        const nn::Values& code = it.code->value;
+        for (size_t i = 0; i < static_cast<size_t>(count * numbers) && i < code->size(); ++i)
+            most = std::max(most, std::abs(static_cast<double>((*code)[i])));
+        const float cell = size / static_cast<float>(numbers), middle = y + high / 2;
+        for (int i = 0; i < count; ++i) {
+            ui.rect({left(i), y, size, high}, theme.panel2);
+            for (int n = 0; n < numbers && static_cast<size_t>(i * numbers + n) < code->size(); ++n) {
+                const float value = (*code)[static_cast<size_t>(i * numbers + n)] / static_cast<float>(most) * high / 2;
+                ui.rect({left(i) + cell * static_cast<float>(n), std::min(middle, middle - value), std::max(1.0f, cell - 1),
+                         std::max(1.0f, std::abs(value))},
+                        value >= 0 ? data::orange : data::sky);
+            }
+        }
+        y += row * waist;
     }
 }
 
@@ -308,15 +483,6 @@ std::string repaired_headline(const Exhibit& it) {
     const double share = 100 * made / clean;
     return share < 20 ? fmt::format("All get nearly the same answer: it varies {:.0f} % as much as the pictures", share)
                       : fmt::format("Answers follow their pictures, blurred: they vary {:.0f} % as much", share);
-}
-
-// The newest measure of the first run that is not younger than the step on show; null: there is none.
-const nn::Evaluation* measured_at(const Snapshot& snapshot) {
-    if (snapshot.training.curves.empty() || !snapshot.training.step) return nullptr;
-    const nn::Evaluation* newest = nullptr;
-    for (const nn::Evaluation& one : snapshot.training.curves.front().accuracy)
-        if (one.step <= snapshot.training.step->step + 1) newest = &one;
-    return newest;
 }
 
 }  // namespace
@@ -345,11 +511,7 @@ std::string exhibit_headline(const Snapshot& snapshot, const Exhibit& it) {
     }
     if (model == "kmeans") return "Each ring stands at the mean of its points: no gradient took part";
     if (const Written* const newest = written_at(snapshot); it.kind == Exhibit::Kind::attention && newest != nullptr) {
-        std::string text;
-        for (const char c : newest->text) {  // what is none of ASCII's letters is one sign, however many bytes it takes
-            if ((static_cast<unsigned char>(c) & 0xc0) == 0x80 || text.size() >= written_in_headline) continue;
-            text += c == '\n' ? ' ' : c >= ' ' && c <= '~' ? c : '?';
-        }
+        const std::string text = plain_letters(newest->text).substr(0, written_in_headline);
         return fmt::format("After {} steps it writes: \"{} ...\"", newest->step + 1, text);
     }
     return {};
@@ -358,21 +520,19 @@ std::string exhibit_headline(const Snapshot& snapshot, const Exhibit& it) {
 std::string written_text(const Snapshot& snapshot) {
     const Written* const newest = written_at(snapshot);
     if (newest == nullptr) return "";
-    std::string text;
-    for (const char c : newest->text) text += c == '\n' ? ' ' : c;
-    return fmt::format("written after step {}: {}", newest->step, text);
+    return fmt::format("written after step {}: {}", newest->step, plain_letters(newest->text));
 }
 
 void draw_exhibit(Ui& ui, const Snapshot& snapshot, const Exhibit& exhibit, int& layer, const Rect& area) {
     switch (exhibit.kind) {
         case Exhibit::Kind::scatter:
-            return draw_scatter(ui, exhibit, area);
+            return draw_scatter(ui, snapshot, exhibit, area);
         case Exhibit::Kind::attention:
             return draw_attention(ui, snapshot, exhibit, layer, area);
         case Exhibit::Kind::sequences:
             return draw_sequences(ui, exhibit, area);
         case Exhibit::Kind::maze:
-            return draw_maze(ui, exhibit, area);
+            return draw_mazes(ui, snapshot, exhibit, area);
         case Exhibit::Kind::repaired:
             return draw_repaired(ui, snapshot, exhibit, area);
         case Exhibit::Kind::pictures:

@@ -72,11 +72,19 @@ bool keeps_back(const Session& session, std::string_view curve) {
     return waits && !answered;
 }
 
+bool has_other_loss(const Session& session, std::string_view curve) {
+    const scene::Scene* const scene = drawn_scene(session);
+    return scene != nullptr && scene->train.starts_with("cheaper distill") && curve == "student taught";
+}
+
 std::shared_ptr<const Snapshot> without_kept_back(const Session& session, const std::shared_ptr<const Snapshot>& snapshot) {
     const auto& curves = snapshot->training.curves;
     const auto back = [&](const Curve& curve) { return curve.loss.size() > 1 && keeps_back(session, curve.name); };
-    if (std::none_of(curves.begin(), curves.end(), back)) return snapshot;
+    const auto other = [&](const Curve& curve) { return has_other_loss(session, curve.name); };
+    if (std::none_of(curves.begin(), curves.end(), [&](const Curve& curve) { return back(curve) || other(curve); }))
+        return snapshot;
     auto told = std::make_shared<Snapshot>(*snapshot);
+    std::erase_if(told->training.curves, other);
     for (Curve& curve : told->training.curves) {
         if (!back(curve)) continue;
         curve.loss.resize(1);

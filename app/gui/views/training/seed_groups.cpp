@@ -31,7 +31,9 @@ std::vector<SeedGroup> seed_groups(std::span<const Curve> curves) {
     for (const Curve& curve : curves) {
         const std::string name = without_seed(curve.name);
         auto group = std::find_if(groups.begin(), groups.end(), [&](const SeedGroup& one) { return one.name == name; });
-        if (group == groups.end()) group = groups.insert(groups.end(), SeedGroup{name, {}, curve.loss, 0});
+        if (group == groups.end())
+            group = groups.insert(groups.end(), SeedGroup{.name = name, .accuracies = {}, .loss = curve.loss});
+        group->losses.push_back(curve.loss);
         ++group->runs;
         group->loss.resize(std::min(group->loss.size(), curve.loss.size()));
         for (size_t i = 0; i < group->loss.size(); ++i)

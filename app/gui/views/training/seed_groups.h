@@ -10,9 +10,10 @@
 namespace lockstep::gui {
 
 struct SeedGroup {
-    std::string name;                // "SGD"
-    std::vector<double> accuracies;  // 0..1, of unseen examples, a run each
-    std::vector<double> loss;        // by step, the mean over the runs; as long as the shortest
+    std::string name;                              // "SGD"
+    std::vector<double> accuracies;                // 0..1, of unseen examples, a run each
+    std::vector<double> loss;                      // by step, the mean over the runs; as long as the shortest
+    std::vector<std::vector<double>> losses = {};  // of each run
     size_t runs = 0;
     bool kept_back = false;  // a question asks what it reads (given_curves.h)
     double mean() const;

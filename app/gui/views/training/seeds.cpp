@@ -15,6 +15,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr std::string_view seeds_title = "Accuracy by seed";
+constexpr double far_apart = 0.4;  // of the accuracies of runs that differ by their seed alone: some learn, some do not
 
 Color seed_color(size_t group) {
     constexpr Color colors[] = {data::orange, data::sky, data::green, data::purple, data::yellow, data::vermillion};
@@ -37,10 +38,10 @@ class SeedsView final : public View {
                             .badge = Provenance::executed,
                             .caption = caption});
         float y = body.y;
-        if (body.h > 230) {
-            ui.text(body.x, y + 20, headline_of(groups), {.size = 20, .weight = 700, .width = body.w});
-            y += 36;
-        }
+        const bool low = body.h <= 230;  // above a sketch
+        ui.text(body.x, y + (low ? 14.0f : 20.0f), headline_of(groups),
+                {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
+        y += low ? 22 : 36;
         const Rect room{body.x, y, body.w, body.bottom() - 26 - y};
         const bool losses = room.w > 720;
         const float left = losses ? room.w * 0.55f : room.w;
@@ -102,6 +103,12 @@ class SeedsView final : public View {
         if (groups.empty()) return fmt::format("What do {} read?", waits);
         std::string text = fmt::format("{} reads {:.1f} % on average", best->name, 100 * best->mean());
         if (!waits.empty()) return fmt::format("{}; and {}?", text, waits);
+        if (groups.size() == 1 && best->high() - best->low() > far_apart)
+            return fmt::format("By its seed alone {} reads {:.1f} or {:.1f} %", best->name, 100 * best->low(),
+                               100 * best->high());
+        if (groups.size() == 2 && worst->high() - worst->low() > far_apart && best->high() - best->low() < far_apart)
+            return fmt::format("{}: every seed reads at least {:.1f} %; {}: one only {:.1f} %", best->name,
+                               100 * best->low(), worst->name, 100 * worst->low());
         if (groups.size() > 1) text += fmt::format(", {} {:.1f} %", worst->name, 100 * worst->mean());
         return text;
     }
@@ -115,6 +122,7 @@ class SeedsView final : public View {
         const size_t seeds = groups.front().accuracies.size();
         std::string text = fmt::format("Means of {}. Seeds of {} differ by {:.1f} points", counted(seeds, "seed"),
                                        widest->name, 100 * (widest->high() - widest->low()));
+        if (groups.size() == 1) return text + ".";
         // Whether some seeds of two groups lie the other way round than their means.
         for (const SeedGroup& a : groups)
             for (const SeedGroup& b : groups)
@@ -227,6 +235,19 @@ class SeedsView final : public View {
             ui.line({plot.x, y_of(mark)}, {plot.right(), y_of(mark)}, theme.grid);
             ui.text(plot.x - 8, y_of(mark) + 4, fmt::format("{:.1f}", mark),
                     {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        }
+        // Where one group has runs of two kinds, a mean is none of them: each run is drawn, too.
+        for (size_t g = 0; g < groups.size(); ++g) {
+            if (groups[g].kept_back || groups[g].high() - groups[g].low() < far_apart) continue;
+            for (const std::vector<double>& loss : groups[g].losses) {
+                std::vector<Point> line;
+                for (size_t i = 0; i < loss.size(); ++i)
+                    if (std::isfinite(loss[i]))
+                        line.push_back({plot.x + plot.w * static_cast<float>(i) /
+                                                     static_cast<float>(std::max<size_t>(1, loss.size() - 1)),
+                                        y_of(loss[i])});
+                if (line.size() > 1) ui.polyline(line, faded(seed_color(g), 0.5f), 1.2f);
+            }
         }
         for (size_t g = 0; g < groups.size(); ++g) {
             std::vector<Point> line;

@@ -86,7 +86,12 @@ TEST_CASE("the lesson on the Llama block reads at any size and keeps counts to i
     Desk desk({.lesson = "B07", .lesson_step = 0});
     desk.session.workspace = Workspace::learn;
     desk.settle();
-    CHECK(said_by(desk, "llama_block").find("Gate, up and down hold 7") != std::string::npos);
+    const auto says = [&](const char* view, const char* words) {
+        return said_by(desk, view).find(words) != std::string::npos;
+    };
+    CHECK(says("llama_block", "7 linear layers, 21 products: 7 forward, 14 back"));
+    CHECK_FALSE(says("llama_block", "Gate, up and down hold"));  // step 8 asks how a layer's halves share it
+    CHECK(says("llama_block", "the question of step 8"));
     reads_at_any_size(desk);
     for (const int step : {2, 3, 4}) {
         go_to(desk, step);
@@ -94,6 +99,11 @@ TEST_CASE("the lesson on the Llama block reads at any size and keeps counts to i
         reads_at_any_size(desk);
     }
     CHECK_FALSE(desk.shows("25 % of one pair"));
+    desk.size(1280, 720, 2);  // with letters twice as large a lesson's head is one line, the rest is text
+    desk.frames(3);
+    CHECK(desk.shows("Lesson B07: A Llama-3 block"));
+    CHECK(desk.shows("SKETCH"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
     desk.size(1280, 720, 1);  // above a sketch in a small window all parts stand
     desk.frames(3);
     for (const char* part :
@@ -110,9 +120,58 @@ TEST_CASE("the lesson on the Llama block reads at any size and keeps counts to i
     answer(desk, 7);
     CHECK(desk.shows("Gate, up and down hold 81 %"));
     go_to(desk, 8);  // its title names the model
-    CHECK(said_by(desk, "llama_block").find("8.03 billion") != std::string::npos);
+    CHECK(says("llama_block", "32 layers of 218 million and tables of 1.05 billion: 8.03 billion"));
     REQUIRE(desk.click_on("405B"));
     CHECK_FALSE(said_by(desk, "llama_block").find("406 billion") != std::string::npos);  // the next question
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("the layers of the three models stand to scale, once both questions about them are answered") {
+    Desk desk({.lesson = "B07", .lesson_step = 12});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(said_by(desk, "layer_sizes").find("3.73 times") != std::string::npos);  // steps before this one were left out
+    reads_at_any_size(desk);
+    go_to(desk, 9);
+    CHECK_FALSE(desk.shows("One layer of each Llama 3, to scale"));  // the case before stands there
+    answer(desk, 9);
+    CHECK(desk.shows("One layer of each Llama 3, to scale"));
+    CHECK(said_by(desk, "layer_sizes")
+              .find("405B: 3.19 billion a layer, 16,384 wide, 53,248 inside, 126 layers, 406 billion "
+                    "in all") != std::string::npos);
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("tokens go through an RMSNorm as arrows onto one circle, whose end waits for the answer") {
+    Desk desk({.lesson = "B07", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(said_by(desk, "token_norm").find("(3, 4): mean of the squares 12.5") != std::string::npos);
+    CHECK(said_by(desk, "token_norm").find("0.849") == std::string::npos);
+    CHECK_FALSE(desk.shows("(0.849, 1.13)"));
+    reads_at_any_size(desk);
+    answer(desk, 1);
+    CHECK(said_by(desk, "token_norm").find("(3, 4) and (30, 40) both become (0.849, 1.13)") != std::string::npos);
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("an exercise's kernel is shown by what it makes beside what it should") {
+    Desk desk({.lesson = "B07", .lesson_step = 11});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(said_by(desk, "made_wanted").find("4 of 4 come out wrong: token 2 makes 7.07, not 1") != std::string::npos);
+    reads_at_any_size(desk);
+}
+
+TEST_CASE("a graph's means and a point's nearest centre are shown beside what the kernel makes of them") {
+    Desk desk({.lesson = "B08", .lesson_step = 10});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(said_by(desk, "made_wanted").find("node 1, neighbours 0, 2, 3: should be 4.5, is 6") != std::string::npos);
+    CHECK(said_by(desk, "made_wanted").find("2 of 4 come out wrong") != std::string::npos);
+    reads_at_any_size(desk);
+    go_to(desk, 11);
+    CHECK(said_by(desk, "made_wanted").find("12 of 16 points are given to a centre") != std::string::npos);
     reads_at_any_size(desk);
 }
 

@@ -100,7 +100,20 @@ TEST_CASE("above a sketch in a small window all formats stand, without numbers t
         CHECK(desk.shows(name));
     }
     CHECK_FALSE(desk.shows("65,520"));
+    CHECK(desk.shows("What becomes of 257?"));
     CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("a number that formats round to different ones is told of each") {
+    Desk desk({.lesson = "BX", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    CHECK(desk.shows("What becomes of 2,051?"));
+    desk.session.learn.reveal_steps = -1;
+    CHECK(view_named("formats")
+              ->make()
+              ->describe(desk.session, desk.shell.focus)
+              .find("2,051 becomes 2,048 in bf16, 2,052 in tf32 and f16") != std::string::npos);
 }
 
 TEST_CASE("a number that becomes the same in several formats is said to do so in all of them") {

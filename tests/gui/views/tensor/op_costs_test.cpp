@@ -6,7 +6,7 @@
 
 #include "core/scene/figures/figures.h"
 #include "core/scene/tape/tape_program.h"
-#include "tests/gui/desk.h"
+#include "tests/gui/lesson_desk.h"
 
 namespace gui_op_costs_test {
 
@@ -73,9 +73,24 @@ TEST_CASE("the lesson's pictures of costs tell the step's message, and nothing b
             CHECK(desk.clashes() == std::vector<std::string>{});
         }
     };
-    at(3, [](Desk& desk) { CHECK(says(desk, "tradeoff", "f16: 58 % of the bytes moved")); });
-    at(7, [](Desk& desk) { CHECK(says(desk, "tradeoff", "student mlp taught: as many bytes stored")); });
-    at(8, [](Desk& desk) { CHECK(desk.shows("256 weights are trained beside 4,096 that stay: 6.25 %")); });
+    at(3, [](Desk& desk) {
+        CHECK(says(desk, "tradeoff", "f16: 58 % of the bytes moved"));
+        CHECK(desk.shows("1,706,938"));  // operations: few rows leave room for all that is counted
+    });
+    at(4, [](Desk& desk) { CHECK(desk.shows("102.7 kB, 25 %")); });  // what it is of the first row's
+    at(7, [](Desk& desk) {
+        CHECK(says(desk, "tradeoff", "student mlp taught: as many bytes stored"));
+        CHECK(says(desk, "tradeoff", "less apart than seeds"));
+        CHECK(says(desk, "tradeoff", "Dashed lines: student mlp alone"));
+        CHECK(says(desk, "tradeoff", "from the worst seed to the best"));
+        CHECK(says(desk, "curves", "student alone: 150 steps"));
+        CHECK_FALSE(says(desk, "curves", "student taught: 150 steps"));  // its loss counts the teacher's answers as well
+        CHECK(says(desk, "curves", "student taught learns by another loss"));
+    });
+    at(8, [](Desk& desk) {
+        CHECK(desk.shows("256 weights are trained beside 4,096 that stay: 6.25 %"));
+        CHECK(desk.shows("what it learns, never stored"));  // the product of the thin ones, as large as what stays
+    });
     at(9, [](Desk& desk) { CHECK(desk.shows("K and V: 95 % of the 137,440 operations")); });
     at(11, [](Desk& desk) {
         CHECK_FALSE(says(desk, "traffic", "459 kB"));
@@ -116,9 +131,38 @@ TEST_CASE("what a model shows, and what curves come to, stands in a headline onc
     at(4, "curves", "near ln 2 = 0.693: neither player wins");
     at(5, "batch", "of the other nodes are placed right", false);
     at(6, "batch", "By its likeliest moves it is stuck after 1 step");
-    at(7, "curves", "All three read 79.5 to 82.9 % of unseen examples", true, "B10");
+    at(8, "batch", "Each ring stands at the mean of its points");
+    at(2, "seeds", "By its seed alone cold start reads 7.2 or 95.4 %", true, "B10");
+    at(7, "seeds", "one seed alone could have put LARC before LARS", true, "B10");
     at(8, "curves", "The target of 1.2 is reached after", true, "B09");
     at(12, "batch", "From 40 known labels, 98.6 % of the other nodes are placed right");
+}
+
+TEST_CASE("beside a generator's points stands how many of those judged lie in each clump, also above a sketch") {
+    Desk desk({.lesson = "B08", .lesson_step = 2});
+    desk.session.workspace = Workspace::learn;
+    for (const auto& [w, h] : {std::pair{1280.0f, 720.0f}, {1600.0f, 1000.0f}}) {
+        desk.size(w, h, 1);
+        desk.settle();
+        CHECK(desk.shows("made points in each clump, of those judged"));
+        CHECK(desk.shows("3 %: covered"));
+        CHECK(desk.shows("clump 8"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+    desk.size(1280, 720, 1);
+    go_to(desk, 3);
+    answer(desk, 3);
+    CHECK(desk.shows("The made points cover 8 of the eight clumps"));  // a small headline
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    go_to(desk, 0);
+    CHECK(desk.shows("16 numbers"));
+    go_to(desk, 7);
+    answer(desk, 7);
+    CHECK(desk.shows("at the first update"));
+    CHECK(desk.shows("at update 120"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    go_to(desk, 8);
+    CHECK(desk.shows("sum of squared distances, by round"));
 }
 
 }  // namespace gui_op_costs_test

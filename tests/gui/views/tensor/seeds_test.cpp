@@ -25,6 +25,8 @@ TEST_CASE("runs that differ by their seed are one group with their mean") {
     CHECK(groups[0].mean() == Approx(0.8));
     CHECK(groups[0].low() == Approx(0.7));
     CHECK(groups[0].high() == Approx(0.9));
+    REQUIRE(groups[0].losses.size() == 3);
+    CHECK(groups[0].losses[1] == std::vector<double>{1, 0, 7});
     REQUIRE(groups[0].loss.size() == 2);
     CHECK(groups[0].loss[0] == Approx(2));
     CHECK(groups[0].loss[1] == Approx(1));

@@ -48,6 +48,7 @@ class ScoresView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         refresh(*session.snapshot());
+        asked_ = asked_row(session);
         if (grids_.empty()) {
             const Rect body = ui.panel(area, {.title = scores_title});
             return ui.say_nothing_yet(body, "No attention is on show.",
@@ -82,6 +83,7 @@ class ScoresView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         ScoresView fresh;
         fresh.refresh(*session.snapshot());
+        fresh.asked_ = asked_row(session);
         if (fresh.seen_ == seen_) fresh.row_ = row_, fresh.tile_ = tile_;
         if (fresh.grids_.empty()) return "Attention: no softmax of scores is on show.\n";
         const AttentionGrid& grid = fresh.grids_.front();
@@ -125,7 +127,27 @@ class ScoresView final : public View {
         const auto known = [&](int node) { return node >= 0 && plan_.value_known(node, moment); };
         return {known(grid.scores_node), known(grid.shares_node) && !hidden, known(grid.mixed_node) && !hidden};
     }
-    int64_t row_of(const AttentionGrid& grid) const { return row_ >= 0 && row_ < grid.queries ? row_ : grid.queries - 1; }
+    int64_t row_of(const AttentionGrid& grid) const {
+        if (row_ >= 0 && row_ < grid.queries) return row_;
+        return asked_ >= 0 && asked_ < grid.queries ? asked_ : grid.queries - 1;
+    }
+    // The row of the value that the lesson's step asks for: "O[4]" of two columns is of the third.
+    static int64_t asked_row(const Session& session) {
+        const LessonState& state = session.lesson;
+        const auto& step = session.snapshot()->training.step;
+        if (session.workspace != Workspace::learn || !state.lesson || !step || state.step < 0 ||
+            static_cast<size_t>(state.step) >= state.lesson->steps.size())
+            return -1;
+        for (const lessons::Predict& predict : state.lesson->steps[static_cast<size_t>(state.step)].predicts) {
+            const std::string& of = predict.of.text();
+            const size_t at = of.find('[');
+            if (at == std::string::npos || at + 1 >= of.size() || of[at + 1] < '0' || of[at + 1] > '9') continue;
+            for (const nn::GraphNode& node : step->nodes)
+                if (node.name == of.substr(0, at) && node.shape.size() >= 2 && node.shape.back() > 0)
+                    return std::stoll(of.substr(at + 1)) / node.shape.back();
+        }
+        return -1;
+    }
     int64_t tile_of(const AttentionGrid& grid) const {
         if (tile_ > 0) return tile_;
         return grid.causal && grid.keys >= 8 ? (grid.keys + 3) / 4 : grid.keys;
@@ -581,8 +603,9 @@ class ScoresView final : public View {
     std::shared_ptr<const nn::StepRecord> seen_;  // kept: no other one gets its address
     std::vector<AttentionGrid> grids_;
     TapePlan plan_;
-    int64_t row_ = -1;  // picked; -1: the last
-    int64_t tile_ = 0;  // keys a tile; 0: as many as make four
+    int64_t asked_ = -1;  // the row that a question is about; -1: none
+    int64_t row_ = -1;    // picked; -1: the asked one, else the last
+    int64_t tile_ = 0;    // keys a tile; 0: as many as make four
     bool shows_scores_ = false;
 };
 

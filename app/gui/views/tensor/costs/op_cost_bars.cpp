@@ -18,7 +18,7 @@ namespace {
 using Programs = std::vector<ProgramCosts>;
 
 constexpr std::string_view costs_hidden = "What each op costs stays hidden until you lock an answer.";
-constexpr float least_pitch = 17, most_pitch = 44;
+constexpr float least_pitch = 17, most_pitch = 84;
 
 class OpCostsView final : public View {
   public:
@@ -147,7 +147,8 @@ class OpCostsView final : public View {
                 if (shapes > 0)
                     ui.text(left - 14, y + pitch / 2 + 5, row.shape,
                             {.size = 12, .color = theme.quiet, .align = Align::right, .width = shapes - 14});
-                const Rect track{left, y + 2, r.right() - numbers - left, std::max(8.0f, pitch - 5)};
+                const Rect track{left, y + 2, r.right() - numbers - left,
+                                 std::max(8.0f, pitch - std::max(5.0f, pitch * 0.25f))};
                 if (hidden) {
                     ui.dashed({track.x, track.y, track.w, track.h}, theme.ink3, 3, 3);
                     ui.text(track.right() + 10, y + pitch / 2 + 5, "?", {.size = 14, .weight = 700});

@@ -54,7 +54,58 @@ class TrainedWeightsView final : public View {
   private:
     static constexpr float bar_pitch = 24, box_gap = 56;
 
+    // A matrix that stays, and two thin ones whose product has its size: B beside it, A above it.
+    struct Adapter {
+        const WeightBox *stays = nullptr, *a = nullptr, *b = nullptr;
+    };
+    static Adapter adapter_of(const std::vector<WeightBox>& boxes) {
+        Adapter it;
+        if (boxes.size() != 3) return it;
+        for (const WeightBox& box : boxes)
+            if (!box.trained) it.stays = &box;
+        for (const WeightBox& box : boxes) {
+            if (it.stays == nullptr || !box.trained) continue;
+            if (box.columns == it.stays->columns && box.rows < box.columns) it.a = &box;
+            if (box.rows == it.stays->rows && box.columns < box.rows) it.b = &box;
+        }
+        if (it.a == nullptr || it.b == nullptr || it.a->rows != it.b->columns) it = {};
+        return it;
+    }
+    static void hatched(Ui& ui, const Rect& at) {
+        for (float up = 0; up < at.h; up += 56)  // a hatched quad is that high at most
+            ui.hatch({at.x, at.y + up, std::min(at.w, 440.0f), std::min(56.0f, at.h - up)}, ui.theme->ink3, Hatch::diagonal);
+        ui.frame(at, ui.theme->ink3, 1.5f);
+    }
+    static void draw_adapter(Ui& ui, const Adapter& it, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const float thin = 14, label = 24, plus = 56;  // the thin ones are drawn thicker than to scale
+        const float h = std::min(r.h - label - thin - 8 - 24, (r.w - plus - thin - 100) / 2);
+        if (h < 60) return;
+        const float w = h * static_cast<float>(it.stays->columns) / static_cast<float>(it.stays->rows);
+        const float y = r.y + label + thin + 8;
+        const Rect stays{r.x + std::max(0.0f, (r.w - 2 * w - plus - thin - 90) / 2), y, w, h};
+        const Rect made{stays.right() + plus + thin + 8, y, w, h};
+        hatched(ui, stays);
+        ui.text(stays.x + w / 2, stays.y - 10,
+                fmt::format("{}  {}×{}, stays", it.stays->name, it.stays->rows, it.stays->columns),
+                {.size = 14, .align = Align::center, .weight = 700});
+        ui.text(stays.right() + plus / 2 - 2, y + h / 2 + 8, "+", {.size = 24, .align = Align::center, .weight = 700});
+        ui.dashed(made, data::green, 5, 4);
+        const std::string product = it.b->name + "·" + it.a->name;
+        ui.text(made.x + w / 2, made.y + h / 2, product, {.size = 20, .align = Align::center, .weight = 700});
+        ui.text(made.x + w / 2, made.y + h / 2 + 22, "what it learns, never stored",
+                {.size = 13, .color = theme.ink2, .align = Align::center, .width = w - 8});
+        const Rect a{made.x, made.y - thin - 8, w, thin}, b{made.x - thin - 8, made.y, thin, h};
+        ui.rect(a, data::green);
+        ui.rect(b, data::green);
+        ui.text(a.x + w / 2, a.y - 7, fmt::format("{}  {}×{}", it.a->name, it.a->rows, it.a->columns),
+                {.size = 14, .align = Align::center, .weight = 700});
+        ui.text(b.x - 2, b.bottom() + 18, fmt::format("{}  {}×{}", it.b->name, it.b->rows, it.b->columns),
+                {.size = 14, .weight = 700});
+    }
+
     static void draw_boxes(Ui& ui, const std::vector<WeightBox>& boxes, const Rect& r) {
+        if (const Adapter adapter = adapter_of(boxes); adapter.stays != nullptr) return draw_adapter(ui, adapter, r);
         const Theme& theme = *ui.theme;
         int64_t across = 0, down = 1;
         for (const WeightBox& box : boxes) across += box.columns, down = std::max(down, box.rows);
