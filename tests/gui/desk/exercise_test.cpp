@@ -147,7 +147,8 @@ TEST_CASE("the task begins again with the lesson's text and launch, and undo bri
     if (!test::has_compiler()) return;
     Exercise on;
     const std::string starter = read_file(on.desk.session.lesson.lesson->folder / on.exercise->file).value();
-    on.write("// nothing is left of it\n");
+    on.desk.session.desk.set_text_anew("// nothing is left of it\n");
+    on.desk.settle();
     on.desk.session.desk.document().launch.grid = "77";
     on.desk.frames(2);
     REQUIRE(on.desk.click_on("Begin again"));
