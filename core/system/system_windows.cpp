@@ -6,9 +6,11 @@
 #include <io.h>
 #include <windows.h>
 
+#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <locale>
 #include <system_error>
 
 #include "core/system/interrupt.h"
@@ -17,6 +19,22 @@
 
 namespace lockstep::system {
 namespace fs = std::filesystem;
+
+// What is a letter the C++ library looks up for good in the table of the locale that is set when it is first asked, and that
+// table is freed with its locale. Inside of Python, which sets one, that must be "C", whose table stays; before anything else.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
+__attribute__((constructor(99))) static void take_table_of_letters() {
+    const int before = _configthreadlocale(_ENABLE_PER_THREAD_LOCALE);
+    const char* const set = std::setlocale(LC_ALL, nullptr);
+    char kept[512] = "C";
+    if (set != nullptr) snprintf(kept, sizeof kept, "%s", set);
+    std::setlocale(LC_ALL, "C");
+    std::use_facet<std::ctype<char>>(std::locale::classic()).is(std::ctype_base::alpha, 'a');
+    std::setlocale(LC_ALL, kept);
+    _configthreadlocale(before);
+}
+#pragma GCC diagnostic pop
 
 Library load_library(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
     for (const std::string& name : names) {

@@ -294,14 +294,14 @@ TEST_CASE("a layout of a small tensor shows its numbers on one sheet, and of the
     desk.frames(4);
     CHECK(desk.shows("6 x 4, by who holds it"));
     CHECK(desk.shows("23"));
-    CHECK(desk.shows("Not cut: all of 6 ranks hold all of it."));
-    CHECK_FALSE(desk.shows("6 ranks hold 6 different pieces."));
+    CHECK(desk.shows("Not cut: all of 6 ranks hold all of it"));
+    CHECK_FALSE(desk.shows("6 ranks hold 6 different pieces"));
     desk.given().sketch.values.back() = 16;
     desk.given().locked = true;
     desk.session.post(ask::LockPrediction{0});
     desk.settle();
     CHECK(desk.given().right);
-    CHECK(desk.shows("6 ranks hold 6 different pieces."));
+    CHECK(desk.shows("6 ranks hold 6 different pieces"));
 }
 
 TEST_CASE("no sketch of the course writes text on text, small or large, open or answered") {

@@ -211,7 +211,7 @@ class BeforeAfterView final : public View {
         const Theme& theme = *ui.theme;
         const std::vector<ComparedRow> all = rows_of_pair(*pair.a, *pair.b);
         const float pitch = 38;
-        const auto fit = static_cast<size_t>(std::max(1.0f, std::floor(r.h / pitch)));
+        const auto fit = static_cast<size_t>(std::max(0.0f, std::floor((r.h - 30) / pitch) + 1));  // whole ones
         const float label_w = std::min(190.0f, r.w * 0.28f), change_w = std::min(150.0f, r.w * 0.22f), value_w = 104;
         const Rect bars{r.x + label_w, r.y, std::max(20.0f, r.w - label_w - change_w - value_w - 24), 0};
         float y = r.y;

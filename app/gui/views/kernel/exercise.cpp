@@ -12,6 +12,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/lesson/companion_parts.h"
 #include "core/base/hash.h"
+#include "core/base/units.h"
 #include "core/scene/figures/figures.h"
 #include "core/scene/host/host_program.h"
 
@@ -26,7 +27,19 @@ struct Target {  // a clause of check=
 };
 
 std::string number_words(double value) {
+    if (std::abs(value) >= 10'000 && std::abs(value) < 1e15) return with_commas(std::llround(value));
     return std::isnan(value) ? "not known" : fmt::format("{:.5g}", value);
+}
+
+// A check as a person would say it: "cycles <= 0.5 * cycles@run:starter" is "cycles: at most 0.5 × cycles of the starter".
+std::string in_words(std::string check) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {" <= ", ": at most "}, {" >= ", ": at least "}, {" < ", ": below "},         {" > ", ": above "}, {" == ", ": equal to "},
+        {" * ", " × "},         {"@run:", " of the "},   {"@before:", " before of "}, {"_", " "}};
+    for (const auto& [from, to] : words)
+        for (size_t at = check.find(from); at != std::string::npos; at = check.find(from, at + to.size()))
+            check.replace(at, from.size(), to);
+    return check;
 }
 
 // Figures of what the learner ran last, without a check.
@@ -228,8 +241,9 @@ class ExerciseView final : public View {
         using State = Target::State;
         const float points_w = 86, left = 26, words_w = 58;
         const float text_w = at.w - left - points_w - words_w;
-        const TextStyle code{.size = 13, .mono = true}, value{.size = 13, .color = theme.ink2};
-        const float text_h = ui.paragraph({0, 0, text_w, 200}, target.text, code, 19, false);
+        const std::string words = in_words(target.text);
+        const TextStyle said{.size = 14}, value{.size = 13, .color = theme.ink2};
+        const float text_h = ui.paragraph({0, 0, text_w, 200}, words, said, 19, false);
         const float value_h = ui.paragraph({0, 0, text_w + words_w, 400}, target.value, value, 19, false);
         const Rect box{at.x, at.y, at.w, text_h + value_h + 10};
         ui.rect(box, theme.panel2, 4);
@@ -240,7 +254,8 @@ class ExerciseView final : public View {
             ui.icon(mark.x, mark.y + 5, Icon::close, {.size = 13, .color = theme.wrong, .align = Align::center});
         else
             ui.ring(mark, 5, theme.ink3, 1.5f);
-        ui.paragraph({box.x + left, box.y + 5, text_w, 200}, target.text, code, 19);
+        ui.paragraph({box.x + left, box.y + 5, text_w, 200}, words, said, 19);
+        if (ui.hovered({box.x + left, box.y, text_w, text_h + 8})) ui.tooltip("as the lesson has it: " + target.text);
         ui.paragraph({box.x + left, box.y + 5 + text_h, text_w + words_w, 400}, target.value, value, 19);
         ui.text(box.right() - 10, box.y + 19, target.points, {.size = 13, .color = theme.ink2, .align = Align::right});
         ui.text(box.right() - points_w - 6, box.y + 19, word_of(target.state),

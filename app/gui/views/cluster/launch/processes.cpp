@@ -188,7 +188,7 @@ class ProcessesView final : public View {
         const std::string name = unknown ? "GPU ?" : fmt::format("GPU {}", process.local);
         ui.text(x, box.gpu.y + box.gpu.h / 2 + 5, box.gpu.w > 46 ? name : name.substr(4),
                 {.size = 13, .align = Align::center, .weight = 600});
-        draw_rows(ui, process.rank, {box.gpu.x + 4, box.gpu.bottom() - 5, box.gpu.w - 8, 3});
+        if (box.gpu.h >= 26) draw_rows(ui, process.rank, {box.gpu.x + 4, box.gpu.bottom() - 5, box.gpu.w - 8, 3});
         if (ui.area(fmt::format("process {}", process.rank), box.process)) rank_ = process.rank;
         if (ui.hovered(box.process))
             ui.tooltip(unknown ? fmt::format("rank {} on server {}", process.rank, process.server + 1)
