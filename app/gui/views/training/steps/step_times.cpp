@@ -113,13 +113,21 @@ static void draw_pairs(Ui& ui, const std::vector<NamedStep>& steps, const Rect& 
     const Theme& theme = *ui.theme;
     const nn::StepRecord &first = *steps.front().step, &second = *steps.back().step;
     if (first.launches.size() != second.launches.size() || area.h < 26 + 44) return;
-    constexpr float least = 44, names = 150, numbers = 150;
+    constexpr float least = 44, names = 150;
     const std::vector<size_t> order = longest_first(second);
     const auto rows = std::min<size_t>(order.size(), static_cast<size_t>((area.h - 30) / least));
     const float pitch = std::min(58.0f, (area.h - 30) / static_cast<float>(rows)), bar = pitch * 0.36f;
+    const auto words = [&](size_t i) {
+        const double one = took_us(first.launches[order[i]]), other = took_us(second.launches[order[i]]);
+        const double times = other / std::max(1e-9, one);
+        return fmt::format("{} → {}, x {:.{}f}", said(one), said(other), times, times < 9.95 ? 2 : 0);
+    };
     double most = 1e-9;
-    for (size_t i = 0; i < rows; ++i)
+    float numbers = 0;
+    for (size_t i = 0; i < rows; ++i) {
         most = std::max({most, took_us(first.launches[order[i]]), took_us(second.launches[order[i]])});
+        numbers = std::max(numbers, 18 + ui.text_width(words(i), {.size = 13, .weight = 600}));
+    }
     const float end = ui.text(area.x, area.y + 14, "The longest kernels", {.size = 14, .weight = 600});
     ui.text(end + 10, area.y + 14, fmt::format("above on {}, below on {}", steps.front().gpu, steps.back().gpu),
             {.size = 13, .color = theme.ink2});
@@ -133,10 +141,7 @@ static void draw_pairs(Ui& ui, const std::vector<NamedStep>& steps, const Rect& 
             draw_part(ui, {area.x + names, top, std::max(1.0f, reach), bar}, part_of(*launch));
             far = std::max(far, reach);
         }
-        ui.text(area.x + names + far + 10, y + bar + 5,
-                fmt::format("{} → {}, x {:.2g}", said(took_us(one)), said(took_us(other)),
-                            took_us(other) / std::max(1e-9, took_us(one))),
-                {.size = 13, .weight = 600});
+        ui.text(area.x + names + far + 10, y + bar + 5, words(i), {.size = 13, .weight = 600});
     }
 }
 
