@@ -21,7 +21,8 @@ namespace lockstep::system {
 namespace fs = std::filesystem;
 
 // What is a letter the C++ library looks up for good in the table of the locale that is set when it is first asked, and that
-// table is freed with its locale. Inside of Python, which sets one, that must be "C", whose table stays; before anything else.
+// table is freed with its locale. Inside of Python, which sets one, that must be "C", whose table stays; before anything
+// else.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
 __attribute__((constructor(99))) static void take_table_of_letters() {

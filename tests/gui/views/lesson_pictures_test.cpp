@@ -419,7 +419,7 @@ TEST_CASE("two GPUs' kernels stand in pairs, and what a real one took on an axis
     desk.session.workspace = Workspace::learn;
     desk.settle();
     CHECK(desk.shows("above on A100, below on P100"));
-    CHECK(desk.shows("24.9 µs → 31.8 µs, x 1.3"));
+    CHECK(desk.shows("24.9 µs → 31.8 µs, x 1.28"));
     reads_at_any_size(desk);
     go_to(desk, 5);
     if (!desk.session.measured->gpus.empty()) {
