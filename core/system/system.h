@@ -92,6 +92,7 @@ void* symbol_of(const Library& library, const char* name);  // null: it has none
 void* symbol_of_program(const char* name);                  // of what this program has loaded already
 // What a library is called here: "libcuda.so.1", or "nvcuda.dll" for its Windows name.
 std::string library_name(std::string_view posix, std::string_view windows);
+bool runs_whole_programs();  // CUDA programs with main(), against a runtime of ours: not on Windows yet
 
 // ---- Files and folders.
 

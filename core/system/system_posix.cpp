@@ -41,6 +41,10 @@ void* symbol_of_program(const char* name) {
     return dlsym(RTLD_DEFAULT, name);
 }
 
+bool runs_whole_programs() {
+    return true;
+}
+
 std::string library_name(std::string_view posix, std::string_view) {
     return std::string(posix);
 }

@@ -54,6 +54,10 @@ void* symbol_of_program(const char* name) {
     return reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(nullptr), name));
 }
 
+bool runs_whole_programs() {
+    return false;
+}
+
 std::string library_name(std::string_view, std::string_view windows) {
     return std::string(windows);
 }

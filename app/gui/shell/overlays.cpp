@@ -85,7 +85,7 @@ constexpr struct {
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F7  Shift + F7", "Kernel: check the exercise, cancel the check"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
-                {"Ctrl O  S  F", "Kernel: open, save, find"},
+                {"Ctrl O  S  F  H", "Kernel: open, save, find, replace"},
                 {"H  I", "Kernel: what each line costs; what it holds"},
                 {"Y  X", "Kernel: try the first finding; swap the runs A and B"},
                 {"Ctrl Page Up  Down", "Kernel: the program's file before, next file"},
@@ -97,7 +97,7 @@ constexpr struct {
                 {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
                 {"Escape", "close, back to the workspace"},
                 {"F11", "present: the whole screen, large; F11 leaves it"},
-                {"Space  Backspace", "presenting: answer the question or go on; back"},
+                {"Space  Page Down", "presenting: answer the question or go on; Backspace and Page Up: back"},
                 {"A to H  Shift", "presenting: a hand more for an answer, one less"},
                 {"N  P  .", "presenting: the speaker's notes, words or picture, a blank screen"}};
 

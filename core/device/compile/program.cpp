@@ -489,6 +489,11 @@ fs::path runtime_folder() {
         if (fs::exists(folder / system::library_name("libcudart.so", "cudart.dll"), error)) return folder;
     if (const fs::path alone = binary.parent_path() / "runtime" / "liblockstep_cudart.so"; fs::exists(alone, error))
         if (const fs::path folder = linked_runtime(alone); !folder.empty()) return folder;
+    if (!system::runs_whole_programs())
+        throw Failure(
+            "a whole program with main() runs on Linux alone; here its kernels run one by one, with a grid, a block and "
+            "arguments",
+            ExitStatus::missing);
     throw Failure("the runtime's library (liblockstep_cudart) is not beside this binary: build or install all of Lockstep",
                   ExitStatus::missing);
 }

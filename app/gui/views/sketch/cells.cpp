@@ -490,7 +490,7 @@ SketchPicture sectors_picture() {
 }
 SketchPicture lanes_picture() {
     return {"lanes", draw_lanes, paint_key, false, [](const lessons::SketchBoard&, const Sketch&, double put) {
-                return fmt::format("{:.0f} of 32 would be off", 32 - put);
+                return fmt::format("{:.0f} of the 32 stay dark", 32 - put);
             }};
 }
 SketchPicture banks_picture() {
