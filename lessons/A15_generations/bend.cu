@@ -1,4 +1,4 @@
-// A bent line, as activations have: each number takes six multiplications and four additions. Which of them are doubles?
+// A bent line, as activations have: each number takes six multiplications and four additions. How many cycles should it take?
 extern "C" __global__ void bend(const float* x, float* y, int n) {
     int first = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     for (int i = first; i < n; i += threads) {

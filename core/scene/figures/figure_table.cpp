@@ -319,8 +319,12 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
         std::replace(shown.name.begin(), shown.name.end(), '_', ' ');
         for (const TableColumn& column : columns) {
             const auto found = row.figures.find(std::string(column.figure));
-            shown.values.push_back(found == row.figures.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                              : column.factor * found->second);
+            double value =
+                found == row.figures.end() ? std::numeric_limits<double>::quiet_NaN() : column.factor * found->second;
+            if (column.figure == "rounds" && row.collective && row.collective->collective->operation == "broadcast" &&
+                row.collective->collective->algorithm == "parameter_server")
+                value = row_figure(row, "ranks") - 1;  // copies that go through one link, one after another
+            shown.values.push_back(value);
         }
         if (!row.problem.empty() && table->note.empty())
             table->note = fmt::format("{}: after {} steps, {}.", shown.name, row.losses.size(), row.problem);

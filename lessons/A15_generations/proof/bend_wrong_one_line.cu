@@ -1,4 +1,4 @@
-// fails: flop_f64
+// fails: cycles
 extern "C" __global__ void bend(const float* x, float* y, int n) {
     int first = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     for (int i = first; i < n; i += threads) {

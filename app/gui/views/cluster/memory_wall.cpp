@@ -55,6 +55,17 @@ struct Exchange {  // of one step's gradients, in 16 bits
     double compute_us(double tokens) const { return 6 * parameters * tokens / (flops * 1e6); }
 };
 
+// The NVLink that the GPU has, and the InfiniBand of its years.
+std::string inner_of(const model::GpuSpec& gpu, const scene::ClusterScene& scene) {
+    for (const comm::LinkRow& row : comm::links())
+        if (row.name.starts_with("nvlink") && std::fabs(2 * row.gigabytes_per_s - gpu.nvlink_gb_per_second.value) < 1)
+            return std::string(row.name);
+    return scene.setup.network.inner;
+}
+std::string between_of(const model::GpuSpec& gpu, const scene::ClusterScene& scene) {
+    return gpu.year.value >= 2022 ? "ib-ndr" : scene.setup.network.link;
+}
+
 Exchange exchange_of(const scene::ClusterScene& scene) {
     Exchange made;
     made.parameters = scene.setup.memory.parameters;
@@ -63,7 +74,7 @@ Exchange exchange_of(const scene::ClusterScene& scene) {
     made.gpu = gpu.value().title;
     made.flops = wall_flops(gpu.value());
     const double n = std::max(2, scene.setup.memory.gpus);
-    std::vector<std::string> names = {scene.setup.network.inner, scene.setup.network.link, "10gbe"};
+    std::vector<std::string> names = {inner_of(gpu.value(), scene), between_of(gpu.value(), scene), "10gbe"};
     for (size_t i = 0; i < names.size(); ++i) {
         if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
             names.begin() + static_cast<std::ptrdiff_t>(i))
@@ -184,7 +195,8 @@ class MemoryWallView final : public View {
             const float x = x_of(gpu->year.value), half = ui.text_width(year, {.size = 12}) / 2;
             if (x - half < taken + 6) continue;
             taken = x + half;
-            ui.text(x, plot.bottom() + 15, year, {.size = 12, .color = theme.quiet, .align = Align::center});
+            ui.text(std::max(x, plot.x + half), plot.bottom() + 17, year,
+                    {.size = 12, .color = theme.quiet, .align = Align::center});
         }
         std::vector<float> labels;
         for (const WallLine& line : wall_lines) {
@@ -224,10 +236,16 @@ class MemoryWallView final : public View {
         const Theme& theme = *ui.theme;
         const Exchange exchange = exchange_of(scene);
         if (exchange.over.empty() || exchange.flops <= 0 || area.h < 70) return;
-        ui.text(area.x, area.y + 13,
-                fmt::format("computing against exchanging: {:.3g} billion parameters, {} x {}", exchange.parameters / 1e9,
-                            scene.setup.memory.gpus, exchange.gpu),
-                {.size = 13, .weight = 600, .width = area.w});
+        std::string whose;  // as much of it as there is room for
+        for (const std::string& words : {fmt::format("computing against exchanging: {:.3g} billion parameters, {} x {}",
+                                                     exchange.parameters / 1e9, scene.setup.memory.gpus, exchange.gpu),
+                                         fmt::format("{:.3g} billion parameters, {} x {}", exchange.parameters / 1e9,
+                                                     scene.setup.memory.gpus, exchange.gpu),
+                                         fmt::format("{} x {}", scene.setup.memory.gpus, exchange.gpu)}) {
+            whose = words;
+            if (ui.text_width(whose, {.size = 13, .weight = 600}) <= area.w) break;
+        }
+        ui.text(area.x, area.y + 13, whose, {.size = 13, .weight = 600, .width = area.w});
         const Rect plot{area.x + 44, area.y + 26, area.w - 50, area.h - 26 - 20};
         double low = 1e300, high = 0;
         for (const Exchange::Over& one : exchange.over) low = std::min(low, one.tokens), high = std::max(high, one.tokens);

@@ -156,9 +156,9 @@ std::string talk_caption(const GpuTalk& talk) {
     }
     if (most == nullptr) return "One GPU, one step.";
     return fmt::format(
-        "Of a step of {} a GPU waits {} for messages, {} of that for {}: the planner's, of the busiest GPU, at {:.0f} % of "
-        "each link.",
-        time_text(talk.step_us), time_text(exposed), time_text(most->exposed_us), most->title, 100 * talk.link_share);
+        "A GPU waits {} of a step for messages, {} of that for {}: the planner's, of the busiest GPU, at {:.0f} % of each "
+        "link.",
+        time_text(exposed), time_text(most->exposed_us), most->title, 100 * talk.link_share);
 }
 
 std::string talk_place(const GpuTalk& talk) {

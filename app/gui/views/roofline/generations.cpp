@@ -165,6 +165,10 @@ bool column_hidden(const Session& session, const Column& column) {
 
 // A peak whose column is hidden is not told.
 OwnPeak peak_told(const Session& session, const Snapshot& snapshot, const std::vector<Row>& rows) {
+    const auto step = static_cast<size_t>(std::max(0, session.lesson.step));  // an exercise may be to find out which it is
+    if (const auto& lesson = session.lesson.lesson; session.workspace == Workspace::learn && lesson &&
+                                                    step < lesson->steps.size() && !lesson->steps[step].exercises.empty())
+        return {};
     const OwnPeak peak = own_peak(snapshot, rows);
     for (const Column& column : all_columns)
         if (column.title == peak.name && column_hidden(session, column)) return {};

@@ -186,6 +186,11 @@ class CurvesView final : public View {
     }
     static constexpr float headline_from = 230, roomy_from = 330;  // heights of a lesson's picture with room for one
 
+    static double rounded_up(double most) {  // to one digit: a bound is never rounded down
+        const double unit = std::pow(10, std::floor(std::log10(most)));
+        return unit * std::ceil(most / unit - 1e-9);
+    }
+
     // What the runs of a lesson's picture come to, once nothing is asked about them any more; empty: nothing is said.
     static std::string headline(const Session& session, const Snapshot& snapshot) {
         const std::vector<Curve>& curves = snapshot.training.curves;
@@ -203,8 +208,9 @@ class CurvesView final : public View {
         const auto share = [](const Curve& curve) { return 100 * curve.accuracy.back().accuracy; };
         if (const Apart same = apart_of(curves); same.alike)
             return fmt::format("{} runs, one curve: {}", curves.size(),
-                               same.most > 0 ? fmt::format("no loss is off by more than {:.0e} of itself", same.most)
-                                             : "every loss is equal to the last bit");
+                               same.most > 0
+                                   ? fmt::format("no loss is off by more than {:.0e} of itself", rounded_up(same.most))
+                                   : "every loss is equal to the last bit");
         if (read) {
             const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
             const auto [worst, best] = std::minmax_element(curves.begin(), curves.end(), by_end);

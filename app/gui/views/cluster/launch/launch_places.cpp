@@ -53,7 +53,9 @@ std::string mpirun_words(const LaunchPlaces& places) {
 }
 
 std::string torchrun_words(const LaunchPlaces& places) {
-    return fmt::format("torchrun --nnodes={} --nproc-per-node={} train.py", places.servers, places.slots);
+    if (places.servers < 2) return fmt::format("torchrun --nproc-per-node={} train.py", places.slots);
+    return fmt::format("torchrun --nnodes={} --nproc-per-node={} --rdzv-backend=c10d --rdzv-endpoint=server1:29500 train.py",
+                       places.servers, places.slots);
 }
 
 std::string launch_headline(const LaunchPlaces& places) {

@@ -45,7 +45,7 @@ class ProcessesView final : public View {
             ui.text(body.x, y + 44, says.difference, {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
         }
-        y += draw_command(ui, places, {body.x, y, body.w, 30}) + 8;
+        y += draw_command(ui, places, {body.x, y, body.w, low ? 30.0f : 52.0f}) + 8;
         if (!low) y += draw_ways(ui, body, y);
         constexpr float legend = 24, told = 136;
         const float below = low ? 0 : told;
@@ -115,12 +115,17 @@ class ProcessesView final : public View {
         const TextStyle mono{.size = 13, .mono = true};
         ui.rect(r, ui.theme->code, 4);
         const std::string mpi = "$ " + mpirun_words(places), torch = "$ " + torchrun_words(places);
-        const float both = ui.text_width(mpi, mono) + ui.text_width(torch, mono) + 70;
         const float end = ui.text(r.x + 12, r.y + 20, mpi, {.size = 13, .mono = true, .width = r.w - 24});
-        if (both < r.w) {
-            ui.text(end + 16, r.y + 20, "or", {.size = 13, .color = ui.theme->quiet});
-            ui.text(end + 46, r.y + 20, torch, mono);
-        }
+        if (r.h < 50) return r.h;
+        if (const std::string_view once = "starts all, from one server";
+            end + ui.text_width(once, {.size = 13}) + 24 < r.right())
+            ui.text(end + 16, r.y + 20, once, {.size = 13, .color = ui.theme->quiet});
+        const bool fits = ui.text_width(torch, mono) < r.w - 24;
+        const float next =
+            ui.text(r.x + 12, r.y + 42, torch, {.size = fits ? 13.0f : 11.0f, .mono = true, .width = r.w - 24});
+        const std::string_view each = places.servers > 1 ? "or this, on each server" : "or this";
+        if (next + ui.text_width(each, {.size = 13}) + 24 < r.right())
+            ui.text(next + 16, r.y + 42, each, {.size = 13, .color = ui.theme->quiet});
         return r.h;
     }
 
@@ -143,9 +148,15 @@ class ProcessesView final : public View {
             const Rect box{r.x + (wide + gap) * static_cast<float>(server), r.y, wide, high};
             ui.rect(box, theme.panel2, 6);
             ui.frame(box, theme.line, 1, 6);
-            ui.text(box.x + 12, box.y + 20, fmt::format("server {}", server + 1), {.size = 14, .weight = 600});
+            const float named =
+                ui.text(box.x + 12, box.y + 20, fmt::format("server {}", server + 1), {.size = 14, .weight = 600});
+            const bool unnamed =
+                (wide - 16) / static_cast<float>(places.slots) - 6 <= 66;  // too narrow for words in its boxes
+            const std::string_view rows = "rank over local rank";
+            if (unnamed && named + 10 + ui.text_width(rows, {.size = 12}) + 8 < box.right())
+                ui.text(named + 10, box.y + 20, rows, {.size = 12, .color = theme.ink2});
             const std::string address = server == 0 ? "MASTER_ADDR" : "";
-            if (!address.empty() && ui.text_width(address, {.size = 12, .mono = true}) + 100 < box.w)
+            if (!address.empty() && !unnamed && ui.text_width(address, {.size = 12, .mono = true}) + 100 < box.w)
                 ui.text(box.right() - 12, box.y + 20, address,
                         {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
             const float pitch = (wide - 16) / static_cast<float>(places.slots), top = box.y + 30, room = high - 38,
@@ -173,8 +184,9 @@ class ProcessesView final : public View {
         const bool names = box.process.w > 66;
         const auto line = [&](float y, std::string_view name, const std::string& number, bool strong) {
             if (names) ui.text(box.process.x + 8, y, name, {.size = 12, .color = theme.ink2});
-            ui.text(box.process.right() - 10, y + 2, number,
-                    {.size = 18, .color = strong ? theme.wrong : theme.ink, .align = Align::right, .weight = 700});
+            const float size = box.process.w > 30 ? 18 : 14, end = box.process.w > 40 ? 10 : 5;
+            ui.text(box.process.right() - end, y + 2, number,
+                    {.size = size, .color = strong ? theme.wrong : theme.ink, .align = Align::right, .weight = 700});
         };
         line(box.process.y + box.process.h * 0.36f, "rank", std::to_string(process.rank), false);
         ui.line({box.process.x + 6, middle}, {box.process.right() - 6, middle}, theme.line);
@@ -285,7 +297,7 @@ class ProcessesView final : public View {
         const ProcessPlace& process = places.processes[static_cast<size_t>(rank_)];
         const bool unknown = hidden && process.server > 0;
         const float half = r.w / 2;
-        ui.text(r.x, r.y + 20, fmt::format("What rank {} is told", rank_), {.size = 14, .weight = 600});
+        ui.text(r.x, r.y + 20, fmt::format("What rank {} is told, in torchrun's words", rank_), {.size = 14, .weight = 600});
         float y = r.y + 42;
         const auto line = [&](std::string_view name, const std::string& value, std::string_view words) {
             ui.text(r.x, y, name, {.size = 13, .color = theme.ink2, .mono = true});

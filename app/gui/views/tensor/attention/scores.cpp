@@ -177,7 +177,8 @@ class ScoresView final : public View {
         if (!known.scores) return "Every query meets every key";
         if (!known.shares) return fmt::format("{} scores: each query times each key", grid.queries * grid.keys);
         if (tile > 0 && tile == grid.part)
-            return fmt::format("{} sums of {} keys each add up to that of all {}", grid.keys / tile, tile, grid.keys);
+            return fmt::format("{} sums of {} keys, rescaled to one largest score, add up to that of all {}",
+                               grid.keys / tile, tile, grid.keys);
         const int64_t most = grid.most_seen(row);
         if (grid.causal && row == grid.queries - 1)
             return fmt::format("{} of {} scores are masked: nobody looks ahead", grid.masked(), grid.queries * grid.keys);
