@@ -21,9 +21,9 @@ struct MenuItem {
 };
 
 // Draws a drop-down at (x, y), in several columns where the window is low, below what is said of all its items; returns the
-// item pressed, -1 none, -2 pressed elsewhere.
-int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items, float y = 42,
-              const std::string& heading = {}) {
+// item pressed, -1 none, -2 pressed elsewhere. `in_use`: the first item that is on, where the keyboard begins; 0: none is.
+int drop_down(Ui& ui, int& in_use, float x, float window_width, float window_height, const std::vector<MenuItem>& items,
+              float y = 42, const std::string& heading = {}) {
     const Theme& t = *ui.theme;
     const float head = heading.empty() ? 0.0f : 30.0f;
     float width = heading.empty() ? 160.0f : std::max(160.0f, ui.text_width(heading, {.size = 13}) + 40);
@@ -42,6 +42,9 @@ int drop_down(Ui& ui, float x, float window_width, float window_height, const st
     ui.frame(box, t.line, 1, 6);
     if (!heading.empty()) ui.text(box.x + 16, box.y + 25, heading, {.size = 13, .color = t.ink2, .width = box.w - 24});
     int pressed = -1;
+    in_use = 0;
+    for (int i = count; i-- > 0;)
+        if (items[static_cast<size_t>(i)].on) in_use = i;
     for (int i = 0; i < count; ++i) {
         const MenuItem& item = items[static_cast<size_t>(i)];
         const Rect row{box.x + 4 + width * static_cast<float>(i / rows),
@@ -142,7 +145,7 @@ int Shell::gpu_menu(Ui& ui) {
     const std::vector<GpuChoice> choices = gpu_choices(gpu_on_show(*snapshot_));
     for (const GpuChoice& choice : choices)
         items.push_back({choice.title, choice.detail, choice.name == gpu_on_show(*snapshot_)});
-    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    const int pressed = drop_down(ui, menu_row_, menu_x_, width_, height_, items);
     if (pressed >= 0) choose_gpu(choices[static_cast<size_t>(pressed)].name);
     return pressed;
 }
@@ -168,7 +171,7 @@ int Shell::lesson_menu(Ui& ui) {
         items.push_back({lesson->id + "  " + lesson->title, fmt::format("{}{} min", far, lesson->minutes),
                          brings.empty() && open && open->id == lesson->id});
     }
-    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    const int pressed = drop_down(ui, menu_row_, menu_x_, width_, height_, items);
     if (pressed < 0) return pressed;
     session.playing = false;
     const auto sources = static_cast<int>(brings.size());
@@ -196,7 +199,7 @@ int Shell::size_menu(Ui& ui) {
     items.push_back({"Motion: as the desktop says", desktop_is_calm ? "less" : "full", motion.empty()});
     items.push_back({"Motion: full", "", motion == "full"});
     items.push_back({"Motion: less", "nothing travels or flows by itself", motion == "reduced"});
-    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    const int pressed = drop_down(ui, menu_row_, menu_x_, width_, height_, items);
     if (pressed >= of_sizes)
         motion = motions[pressed - of_sizes];
     else if (pressed >= 0)
@@ -209,7 +212,7 @@ int Shell::workspace_menu(Ui& ui) {
     for (const WorkspaceRow& space : workspaces)
         items.push_back(
             {std::string(space.title), "key " + std::to_string(items.size() + 1), &space == &row_of(session.workspace)});
-    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    const int pressed = drop_down(ui, menu_row_, menu_x_, width_, height_, items);
     if (pressed >= 0) choose_workspace(static_cast<Workspace>(pressed));
     return pressed;
 }
@@ -228,7 +231,7 @@ int Shell::menu_of_menus(Ui& ui, Menu& next) {
         items.erase(items.begin() + gpu);
         leads_to.erase(leads_to.begin() + gpu);
     }
-    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    const int pressed = drop_down(ui, menu_row_, menu_x_, width_, height_, items);
     if (pressed >= 0) next = leads_to[static_cast<size_t>(pressed)];
     if (next == Menu::palette) palette_.open(*this);
     if (pressed >= 0 && next == Menu::none) theme = &next_theme(*theme);
@@ -271,7 +274,7 @@ int Shell::more_settings_menu(Ui& ui) {
     TrainingLook::SettingMenu& menu = session.training.setting_menu;
     std::vector<MenuItem> items;
     for (const TrainingSetting& one : menu.others) items.push_back({one.name, one.value, false});
-    const int pressed = drop_down(ui, menu.x, width_, height_, items, menu.y);
+    const int pressed = drop_down(ui, menu_row_, menu.x, width_, height_, items, menu.y);
     if (pressed < 0) return pressed;
     menu.kind = menu.others[static_cast<size_t>(pressed)].kind;
     return state.animate = true, -1;
@@ -351,8 +354,8 @@ int Shell::setting_menu(Ui& ui) {
     const std::string heading = !goes_on ? ""
                                 : stays  ? "Begins a new run at step 0; this one stays as a curve."
                                          : "Begins a new run at step 0, without the curves of this one.";
-    const int pressed =
-        drop_down(ui, session.training.setting_menu.x, width_, height_, items, session.training.setting_menu.y, heading);
+    const int pressed = drop_down(ui, menu_row_, session.training.setting_menu.x, width_, height_, items,
+                                  session.training.setting_menu.y, heading);
     if (pressed >= 0 && !(leads_to[static_cast<size_t>(pressed)] == wanted)) {
         session.playing = false;
         if (goes_on)
@@ -432,7 +435,7 @@ void Shell::go_back() {
 
 void Shell::tooltip(Ui& ui) {
     if (term_card(ui)) return;
-    if (state.tooltip.empty() || menu_ != Menu::none || tip_away_) return;
+    if (state.tooltip.empty() || menu_ != Menu::none || tip_away_ || still) return;
     std::vector<std::string_view> lines;
     const float most = std::min(620.0f, width_ - 28);  // longer lines wrap
     float width = 0, height = 11;

@@ -221,7 +221,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     height_ = height / scale;
     state.begin_frame();
     state.find_terms = {};
-    if (!presenter.on) state.find_terms = terms_in;
+    if (!presenter.on && !still) state.find_terms = terms_in;
     state.mouse_clicked = input.clicked;
     state.mouse_double = input.double_clicked;
     state.mouse_down = input.down;
@@ -237,7 +237,12 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     rest_pointer(input);
     if (into_menu_ > 0) {  // its rows are known a frame after it was drawn
         state.animate = true;
-        if (--into_menu_ == 0 && menu_ != Menu::none && menu_ != Menu::palette && menu_ != Menu::help) state.move_focus(1);
+        const auto row = static_cast<size_t>(menu_row_);
+        if (--into_menu_ == 0 && menu_ != Menu::none && menu_ != Menu::palette && menu_ != Menu::help &&
+            row < state.last_ring.size()) {
+            state.focused = state.last_ring[row];
+            state.focus_moved = true;
+        }
     }
     keys(input);
     state.calm = motion == "reduced" || (motion.empty() && desktop_is_calm);

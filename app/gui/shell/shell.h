@@ -48,6 +48,7 @@ class Shell {
     // A frame is wanted although no event came: something moves.
     bool wants_frame() const { return state.animate || session.playing; }
     bool fullscreen = false;  // what the window should be; the backend follows
+    bool still = false;       // the frame is a picture to take along: without tooltip and underlined words
 
     // Presenter mode: one step of the lesson and its picture, so large that the last row reads it, with keys of its own
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
@@ -256,7 +257,8 @@ class Shell {
     PaletteSearch palette_;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
-    int into_menu_ = 0;                   // frames until the first row of the menu that Down opened has the keyboard
+    int into_menu_ = 0;                   // frames until the row in use of the menu that Down opened has the keyboard
+    int menu_row_ = 0;                    // that row
     uint32_t menu_from_ = 0;              // control that had the keyboard before
     float width_ = 1600, height_ = 1000;  // layout units
     double last_play_ = 0, now_ = 0;

@@ -241,7 +241,7 @@ bool Shell::page_key(const KeyPress& key) {
     }
 }
 
-// As in any form: Down on what has a menu opens it, and goes to its first row.
+// As in any form: Down on what has a menu opens it, and goes to its row in use.
 bool Shell::opener_key(const KeyPress& key) {
     if (key.code != KeyCode::down || !state.opener_was_focused) return false;
     keyboard_ = state.activate = true;

@@ -54,7 +54,11 @@ void take_panel_picture(Shell& shell, Renderer& renderer, int width, int height,
         Svg svg(static_cast<float>(width), static_cast<float>(height), shell.theme->panel,
                 static_cast<float>(shell.fonts.hatch_period));
         if (kind == Shell::PictureKind::svg) shell.state.svg = &svg;
+        const uint32_t focused = std::exchange(shell.state.focused, 0);
+        shell.still = true;
         renderer.frame({}, width, height, screen_scale, now);  // the pointer is outside: nothing is lit by it
+        shell.still = false;
+        shell.state.focused = focused;
         shell.state.svg = nullptr;
         const Shell::PanelPlace place = shell.panel_place();
         const PixelBox box = pixels_of(place, width, height);

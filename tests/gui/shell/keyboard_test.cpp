@@ -55,7 +55,7 @@ TEST_CASE("F6 comes to every panel that has a control, in each workspace") {
     }
 }
 
-TEST_CASE("Down on what has a menu opens it at its first row") {
+TEST_CASE("Down on what has a menu opens it at the row that is in use") {
     Desk desk;
     desk.session.workspace = Workspace::memory;
     desk.frames(3);
@@ -72,7 +72,13 @@ TEST_CASE("Down on what has a menu opens it at its first row") {
         return false;
     };
     REQUIRE(to_gpu());
-    desk.key(KeyCode::down);  // the second row
+    desk.key(KeyCode::enter);
+    desk.frames(3);
+    CHECK(desk.shows("GPU  V100"));
+    desk.key(KeyCode::down);  // the keyboard is where it was
+    desk.frames(3);
+    REQUIRE(desk.shows("H100 SXM5"));
+    desk.key(KeyCode::down);  // the row after it
     desk.key(KeyCode::enter);
     CHECK_FALSE(desk.shows("GPU  V100"));  // another one is chosen
 }
