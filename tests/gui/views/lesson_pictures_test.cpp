@@ -403,7 +403,8 @@ TEST_CASE("keys that lie on two GPUs open as two tiles, and what an axis sends i
     desk.size(1280, 720, 1);
     desk.settle();
     desk.frames(2);
-    CHECK(said_by(desk, "scores").find("2 sums of 4 keys each add up to that of all 8") != std::string::npos);
+    CHECK(said_by(desk, "scores").find("2 sums of 4 keys, rescaled to one largest score, add up to that of all 8") !=
+          std::string::npos);
     CHECK(said_by(desk, "scores").find("a tile of query 4: ") != std::string::npos);
     go_to(desk, 2);
     desk.frames(2);

@@ -195,8 +195,7 @@ class MemoryWallView final : public View {
             const float x = x_of(gpu->year.value), half = ui.text_width(year, {.size = 12}) / 2;
             if (x - half < taken + 6) continue;
             taken = x + half;
-            ui.text(std::max(x, plot.x + half), plot.bottom() + 17, year,
-                    {.size = 12, .color = theme.quiet, .align = Align::center});
+            ui.text(x, plot.bottom() + 18, year, {.size = 12, .color = theme.quiet, .align = Align::center});
         }
         std::vector<float> labels;
         for (const WallLine& line : wall_lines) {

@@ -152,7 +152,7 @@ class ProcessesView final : public View {
                 ui.text(box.x + 12, box.y + 20, fmt::format("server {}", server + 1), {.size = 14, .weight = 600});
             const bool unnamed =
                 (wide - 16) / static_cast<float>(places.slots) - 6 <= 66;  // too narrow for words in its boxes
-            const std::string_view rows = "rank over local rank";
+            const std::string_view rows = "rank / local";
             if (unnamed && named + 10 + ui.text_width(rows, {.size = 12}) + 8 < box.right())
                 ui.text(named + 10, box.y + 20, rows, {.size = 12, .color = theme.ink2});
             const std::string address = server == 0 ? "MASTER_ADDR" : "";
