@@ -276,8 +276,7 @@ TEST_CASE("Processor time counts and not the clock on the wall") {
     const auto json = graded("--lesson A06 --exercise by_warp --max-seconds 0.2 --submission " + slow, 1);
     const std::string reasons = json["submissions"][0]["exercises"][0]["reasons"].get<std::string>();
     INFO(reasons);
-    CHECK(reasons.find(
-              "0.2 seconds of processor time that --max-seconds allows") != std::string::npos);
+    CHECK(reasons.find("0.2 seconds of processor time that --max-seconds allows") != std::string::npos);
     CHECK(json["submissions"][0]["exercises"][0]["seconds"] < 20);
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
 }

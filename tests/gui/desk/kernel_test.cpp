@@ -828,7 +828,7 @@ TEST_CASE("a functional run is stepped through like a timed one") {
     desk.key(KeyCode::end);
     desk.settle();
     CHECK(desk.session.sm.history_step + 1 == static_cast<int64_t>(desk.snapshot()->kernel.history->steps.size()));
-    desk.shell.show_page(3);  // Warps and PTX
+    desk.shell.show_page(3);                                   // Warps and PTX
     for (const float h : {1000.0f, 991.0f, 720.0f, 700.0f}) {  // the list goes on to its last line, whatever its height
         desk.size(1600, h, 1);
         for (const KeyCode key : {KeyCode::home, KeyCode::end}) {

@@ -414,7 +414,8 @@ class RankMemoryView final : public View {
         const double total = sum(bar.bytes);
         const TextStyle bold{.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = at.slot - 4};
         std::string words = fitting(gigabytes(total));
-        if (ui.text_width(words, bold) > bold.width) words.resize(std::min(words.size(), words.find(' ')));  // the axis has it
+        if (ui.text_width(words, bold) > bold.width)
+            words.resize(std::min(words.size(), words.find(' ')));  // the axis has it
         ui.text(middle, at.y_of(total) - 8, words, bold);
         ui.text(middle, at.plot.bottom() + 18, bar.name,
                 {.size = small ? 12.0f : 14.0f,

@@ -105,8 +105,7 @@ void draw_training_tile(const HomeFrame& frame, const Rect& area) {
     if (beside.w < 60) return;
     if (!training.written.empty())
         draw_texts(ui, training, beside);
-    else if (step.images && step.image_rows > 0 && step.predictions.size() == step.labels.size() && !step.labels.empty())
-    {
+    else if (step.images && step.image_rows > 0 && step.predictions.size() == step.labels.size() && !step.labels.empty()) {
         if (step.step + 1 != static_cast<int64_t>(curve->loss.size()))  // it was gone back to
             ui.text(beside.x, area.y + 20, fmt::format("as read at step {}", with_commas(step.step)),
                     {.size = 12, .color = t.quiet, .width = beside.w});

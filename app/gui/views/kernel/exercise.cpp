@@ -34,8 +34,9 @@ std::string number_words(double value) {
 // A check as a person would say it: "cycles <= 0.5 * cycles@run:starter" is "cycles: at most 0.5 × cycles of the starter".
 std::string in_words(std::string check) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
-        {" <= ", ": at most "}, {" >= ", ": at least "}, {" < ", ": below "},         {" > ", ": above "}, {" == ", ": equal to "},
-        {" * ", " × "},         {"@run:", " of the "},   {"@before:", " before of "}, {"_", " "}};
+        {" <= ", ": at most "}, {" >= ", ": at least "},     {" < ", ": below "},
+        {" > ", ": above "},    {" == ", ": equal to "},     {" * ", " × "},
+        {"@run:", " of the "},  {"@before:", " before of "}, {"_", " "}};
     for (const auto& [from, to] : words)
         for (size_t at = check.find(from); at != std::string::npos; at = check.find(from, at + to.size()))
             check.replace(at, from.size(), to);

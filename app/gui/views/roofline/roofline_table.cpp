@@ -59,8 +59,8 @@ void draw_runs(Ui& ui, const RoofScene& scene, std::span<const RoofRun* const> r
         }
         label(number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level))));
         const double giga = run->point.flop_per_second() / 1e9;
-        number(at[1], giga >= 1000 ? with_commas(std::llround(giga))
-                                   : fmt::format("{:.{}g}", giga, narrow && giga < 0.1 ? 3 : 4));
+        number(at[1],
+               giga >= 1000 ? with_commas(std::llround(giga)) : fmt::format("{:.{}g}", giga, narrow && giga < 0.1 ? 3 : 4));
         const double room = model::headroom(scene.roofline, run->point, scene.level);
         number(at[2], room > 0 ? share_text(100 / room) : "-");
     }
