@@ -163,6 +163,7 @@ bool answer_step(Shell& shell) {
             predictions[i].sketch =
                 lessons::first_guess(session.lesson.lesson->steps[step].predicts[i], *predictions[i].board);
         predictions[i].confidence = 70;
+        if (session.lesson.holds_back() && !shell.presenter.paper) continue;
         predictions[i].locked = true;
         session.post(ask::LockPrediction{i});
     }

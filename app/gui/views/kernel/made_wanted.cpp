@@ -52,7 +52,8 @@ std::vector<double> numbers_of(const Array& array) {
 }
 
 Made made_tokens(const std::vector<double>& x, const std::vector<double>& gain, const std::vector<double>& y) {
-    Made it{.quantity = "root mean square of what comes out", .rule = "Whatever comes in, a token leaves with length 1."};
+    Made it{.quantity = "root mean square of what comes out",
+            .rule = "Whatever comes in, a token leaves with root mean square 1."};
     const size_t columns = gain.size();
     for (size_t row = 0; columns > 0 && (row + 1) * columns <= std::min(x.size(), y.size()); ++row) {
         MadeRow one{.name = fmt::format("token {}", row), .from = {}, .wanted = 0};

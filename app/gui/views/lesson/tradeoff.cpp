@@ -120,8 +120,10 @@ class TradeoffView final : public View {
         float y = body.y;
         if (!hidden) {
             const bool low = body.h < 260;
-            ui.text(body.x, y + (low ? 17.0f : 22.0f), headline_of(it, row_told(it)),
-                    {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
+            const std::string full = headline_of(it, row_told(it));
+            TextStyle head{.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w};
+            while (head.size > 13 && ui.text_width(full, head) > body.w) head.size -= 1;  // rather small than cut
+            ui.text(body.x, y + (low ? 17.0f : 22.0f), full, head);
             y += low ? 26 : 36;
         }
         if (body.h > 300 && !has_room_to_itself(session, body.h) && it.costs.size() > 1) {
@@ -213,9 +215,14 @@ class TradeoffView final : public View {
                            seeds_overlap(it, at, against_) ? ", less apart than seeds" : "");
     }
     std::string caption_of(const Tradeoff& it) const {
-        return fmt::format("Dashed lines: {}. A short bar on the left is cheap, a {} one on the right reads well.{}",
+        const bool calibrated = std::any_of(it.table->rows.begin(), it.table->rows.end(),
+                                            [](const auto& row) { return row.name.find("min-max") != std::string::npos; });
+        return fmt::format("Dashed lines: {}. A short bar on the left is cheap, a {} one on the right reads well.{}{}",
                            it.table->rows[against_].name, it.in_percent ? "long" : "short",
-                           it.worst != it.best ? " Whiskers go from the worst seed to the best." : "");
+                           it.worst != it.best ? " Whiskers go from the worst seed to the best." : "",
+                           calibrated ? " Activations' scale is of the largest (min-max) or of what 99.9 % stay below; "
+                                        "requantised: they stay int8 between layers."
+                                      : "");
     }
 
     // Few rows leave room for all that is counted, side by side: what gets cheaper, and what does not.

@@ -117,7 +117,7 @@ class ValleysView final : public View {
         const Valley& one = valleys.all.front();
         return fmt::format(
             "Training ended at w = {:.2g}; new data have their least at w = {:.2g}. The gap is the loss on new "
-            "data at the place where training ended.",
+            "data at the place where training ended. Curves go on above the frame.",
             valleys.places[one.bottom], valleys.places[one.other_bottom]);
     }
 

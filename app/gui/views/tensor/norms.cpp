@@ -186,6 +186,13 @@ class NormsView final : public View {
                                       plot.bottom() - (low ? 30 : 38) - pitch * static_cast<float>(hidden ? 0 : lowest));
         ui.line({plot.x, top}, {plot.right(), top}, theme.ink3);
         ui.line({plot.x, bottom}, {plot.right(), bottom}, theme.ink3);
+        for (int tick = -3; tick <= 3; ++tick) {
+            const float x = x_of(all.mean + deviation * tick);
+            if (x < plot.x + 8 || x > plot.right() - 8) continue;
+            ui.line({x, bottom - 4}, {x, bottom + 4}, theme.ink2);
+            ui.text(x, plot.bottom() - 4, tick > 0 ? fmt::format("+{}", tick) : plain_number(tick),
+                    {.size = 13, .align = Align::center, .weight = tick == 0 ? 400 : 600});
+        }
         if (groups == 1 && !hidden) {
             const float middle = x_of(all.mean);
             const Point line[] = {{middle, top - 14}, {middle, bottom + 14}};
@@ -213,13 +220,6 @@ class NormsView final : public View {
                 if (ui.clicked(box)) picked_ = picked_ == example ? -1 : example;
                 if (ui.hovered(box)) ui.tooltip(norm_words(norm, other_, example));
             }
-        }
-        for (int tick = -3; tick <= 3; ++tick) {
-            const float x = x_of(all.mean + deviation * tick);
-            if (x < plot.x + 8 || x > plot.right() - 8) continue;
-            ui.line({x, bottom - 4}, {x, bottom + 4}, theme.ink2);
-            ui.text(x, plot.bottom() - 4, tick > 0 ? fmt::format("+{}", tick) : plain_number(tick),
-                    {.size = 13, .align = Align::center, .weight = tick == 0 ? 400 : 600});
         }
     }
 

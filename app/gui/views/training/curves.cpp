@@ -241,7 +241,9 @@ class CurvesView final : public View {
             std::abs(last - first) < 0.01 * std::abs(first)
                 ? fmt::format("After {} the loss is still {}", steps, loss_text(last))
                 : fmt::format("The loss goes from {} to {} in {}", loss_text(first), loss_text(last), steps);
-        return read ? fmt::format("{}; {:.1f} % of unseen examples are right", way, 100 * curve.accuracy.back().accuracy)
+        const bool graph = snapshot.training.step && snapshot.training.step->model == "gcn";
+        return read ? fmt::format("{}; {:.1f} % of {} are right", way, 100 * curve.accuracy.back().accuracy,
+                                  graph ? "the unlabelled nodes" : "unseen examples")
                     : way;
     }
     static constexpr double alike = 5;  // points of accuracy that such runs lie apart by chance

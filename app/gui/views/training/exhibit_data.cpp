@@ -68,8 +68,9 @@ Exhibit gan_of(const StepRecord& step) {
     it.low_x = frame.low_x - 0.5f, it.high_x = frame.high_x + 0.5f, it.low_y = frame.low_y - 0.5f,
     it.high_y = frame.high_y + 0.5f;
     const nn::PointSet set = nn::eight_gaussians(1);
-    Exhibit::Cloud clumps{.name = "the eight clumps", .dots = {}, .color = 8, .radius = 16, .ring = true};
+    Exhibit::Cloud clumps{.name = "the eight clumps", .dots = {}, .color = 8, .ring = true};
     for (size_t i = 0; i + 1 < set.centres.size(); i += 2) clumps.dots.emplace_back(set.centres[i], set.centres[i + 1]);
+    clumps.reach = 3 * static_cast<float>(set.deviation);  // as nn::coverage_of counts
     it.clouds.push_back(std::move(clumps));
     return it;
 }
@@ -219,7 +220,10 @@ Exhibit maze_of(const StepRecord& step) {
     for (int t = 0; t < world.horizon; ++t) {
         const auto row = it.policy.begin() + static_cast<int64_t>(state) * nn::GridWorld::actions;
         const auto outcome = steady.step(state, static_cast<int>(std::max_element(row, row + actions) - row), none);
-        if (outcome.state == state) break;  // against a wall, for ever
+        if (outcome.state == state) {
+            it.blocked = true;  // for ever
+            break;
+        }
         state = outcome.state;
         it.path.push_back(state);
         if (!outcome.done) continue;
@@ -233,7 +237,8 @@ Exhibit maze_of(const StepRecord& step) {
         step.step,
         it.arrives                                                ? "arrives"
         : world.cells[static_cast<size_t>(it.path.back())] == 'X' ? "falls into a pit"
-                                                                  : "gets stuck",
+        : it.blocked                                              ? "walks against a wall"
+                                                                  : "has not arrived",
         it.path.size() - 1, it.path.size() == 2 ? "" : "s");
     return it;
 }
@@ -402,7 +407,8 @@ Exhibit exhibit_of(const StepRecord& step, int layer) {
         it.columns = step.image_columns;
         it.right = fmt::format("first of {}", it.pictures[0]->shape.front());
         it.caption = fmt::format(
-            "Step {}: noisy pictures go through a code of 16 numbers; what comes out is {:.4f} from the clean ones, "
+            "Step {}: noisy pictures go through a code of 16 numbers; what comes out is {:.4f} from those without the added "
+            "noise, "
             "mean squared.",
             step.step, step.loss);
         return it;

@@ -23,6 +23,7 @@ struct Exhibit {
         int color = 0;  // of the palette's eight
         float radius = 1.5f;
         bool ring = false;
+        float reach = 0;    // of rings in the axes' unit; 0: `radius` pixels
         bool line = false;  // the dots are joined instead
     };
     std::vector<Cloud> clouds;
@@ -46,9 +47,9 @@ struct Exhibit {
 
     int rows = 0, columns = 0;  // maze, or pictures
     std::string cells;
-    std::vector<float> policy, visits;  // [cells, 4] up right down left; share of the visits by cell
-    std::vector<int> path;              // cells, by the likeliest action, without slips
-    bool arrives = false;
+    std::vector<float> policy, visits;      // [cells, 4] up right down left; share of the visits by cell
+    std::vector<int> path;                  // cells, by the likeliest action, without slips
+    bool arrives = false, blocked = false;  // blocked: its likeliest action leads against a wall
 
     std::vector<const nn::GraphNode*> pictures;  // repaired: noisy, made, clean
     const nn::GraphNode* code = nullptr;         // the few numbers that they went through, [batch, numbers]

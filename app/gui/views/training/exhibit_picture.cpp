@@ -196,7 +196,7 @@ void draw_scatter(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rec
             const Point p = at(dot);
             if (!field.contains(p)) continue;
             if (cloud.ring)
-                ui.ring(p, cloud.radius, color, 1.5f);
+                ui.ring(p, cloud.reach > 0 ? cloud.reach / (it.high_x - it.low_x) * field.w : cloud.radius, color, 1.5f);
             else
                 ui.rect({p.x - cloud.radius, p.y - cloud.radius, 2 * cloud.radius, 2 * cloud.radius}, color);
         }
@@ -428,7 +428,7 @@ void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Re
     };
     float y = r.y;
     for (int kind = 0; kind < 3; ++kind) {
-        named(y, size, kind == 0 ? "noisy, in" : kind == 1 ? "out" : "clean");
+        named(y, size, kind == 0 ? "noisy, in" : kind == 1 ? "out" : "wanted");
         for (int i = 0; i < count; ++i) {
             const nn::Values& values = it.pictures[static_cast<size_t>(kind)]->value;
             ui.picture(fmt::format("repaired{}.{}", kind, i), version, w, h, {left(i), y, size, size},
@@ -498,7 +498,8 @@ std::string exhibit_headline(const Snapshot& snapshot, const Exhibit& it) {
         if (it.arrives) return "By its likeliest moves it reaches the goal in " + count;
         return it.cells[static_cast<size_t>(it.path.back())] == 'X'
                    ? "By its likeliest moves it falls into a pit after " + count
-                   : "By its likeliest moves it is stuck after " + count;
+                   : fmt::format("By its likeliest moves it {} after {}",
+                                 it.blocked ? "walks against a wall" : "has not arrived", count);
     }
     if (it.kind == Exhibit::Kind::sequences)
         return fmt::format("{} of {} sequences are said without a mistake", it.right_sequences, it.all_sequences);

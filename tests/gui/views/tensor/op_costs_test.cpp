@@ -130,7 +130,7 @@ TEST_CASE("what a model shows, and what curves come to, stands in a headline onc
     at(2, "batch", "The made points cover 0 of the eight clumps");
     at(4, "curves", "near ln 2 = 0.693: neither player wins");
     at(5, "batch", "of the other nodes are placed right", false);
-    at(6, "batch", "By its likeliest moves it is stuck after 1 step");
+    at(6, "batch", "By its likeliest moves it walks against a wall after 1 step");
     at(8, "batch", "Each ring stands at the mean of its points");
     at(2, "seeds", "By its seed alone cold start reads 7.2 or 95.4 %", true, "B10");
     at(7, "seeds", "one seed alone could have put LARC before LARS", true, "B10");
