@@ -171,8 +171,7 @@ std::vector<PixelArea> Damage::of(const ImDrawData& data, int width, int height)
     return boxes;
 }
 
-PartOfList part_of(const ImDrawList& list, const std::vector<PixelArea>& boxes) {
-    PartOfList part;
+void take_part(const ImDrawList& list, const std::vector<PixelArea>& boxes, PartOfList& part) {
     for (const PixelArea& box : boxes)
         for (const ImDrawCmd& command : list.CmdBuffer) {
             if (command.UserCallback != nullptr) continue;
@@ -193,7 +192,6 @@ PartOfList part_of(const ImDrawList& list, const std::vector<PixelArea>& boxes) 
             cut.ElemCount = static_cast<unsigned>(part.indices.Size) - cut.IdxOffset;
             if (cut.ElemCount > 0) part.commands.push_back(cut);
         }
-    return part;
 }
 
 }  // namespace lockstep::gui

@@ -35,6 +35,6 @@ struct PartOfList {
     ImVector<ImDrawIdx> indices;
     ImVector<ImDrawCmd> commands;
 };
-PartOfList part_of(const ImDrawList& list, const std::vector<PixelArea>& boxes);
+void take_part(const ImDrawList& list, const std::vector<PixelArea>& boxes, PartOfList& part);  // into an empty one
 
 }  // namespace lockstep::gui

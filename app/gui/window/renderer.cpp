@@ -161,14 +161,14 @@ void Renderer::draw_part(const std::vector<PixelArea>& boxes, int width, int hei
     for (const PixelArea& box : boxes) clear(box.left, height - box.bottom, box.right - box.left, box.bottom - box.top);
     ImDrawData& data = *ImGui::GetDrawData();
     // The lists keep their corners and get, for this drawing, the shapes and commands that are needed.
-    std::vector<PartOfList> parts;
+    std::vector<PartOfList> parts(static_cast<size_t>(data.CmdListsCount));
     const auto exchange = [&] {
         for (int l = 0; l < data.CmdListsCount; ++l) {
             data.CmdLists[l]->IdxBuffer.swap(parts[static_cast<size_t>(l)].indices);
             data.CmdLists[l]->CmdBuffer.swap(parts[static_cast<size_t>(l)].commands);
         }
     };
-    for (int l = 0; l < data.CmdListsCount; ++l) parts.push_back(part_of(*data.CmdLists[l], boxes));
+    for (int l = 0; l < data.CmdListsCount; ++l) take_part(*data.CmdLists[l], boxes, parts[static_cast<size_t>(l)]);
     exchange();
     ImGui_ImplOpenGL3_RenderDrawData(&data);  // new textures are uploaded here too
     exchange();

@@ -125,7 +125,7 @@ template <int rows, class Of>
     Row per_unit[rows];
     IntegerRow first[rows], second[rows] = {};  // each below 2^31: 16 products of less than 2^27 do not fit
     for (int r = 0; r < rows; ++r) {
-        per_unit[r] = reinterpret_cast<Row>(((rule.fraction + 254) << 23) - reinterpret_cast<IntegerRow>(top[r]));
+        per_unit[r] = reinterpret_cast<Row>((254 << 23) - reinterpret_cast<IntegerRow>(top[r]) + (rule.fraction << 23));
         first[r] = __builtin_convertvector(sum[r] * per_unit[r], IntegerRow);
     }
     const int half = (count + 1) / 2;

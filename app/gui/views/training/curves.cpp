@@ -18,7 +18,7 @@ namespace lockstep::gui {
 namespace {
 
 // The next of 20, 50, 100, 200, 500, ... so that the axis stands still while a run grows.
-int64_t rounded_up(int64_t steps) {
+int64_t axis_end(int64_t steps) {
     return std::max<int64_t>(20, std::llround(rounded(static_cast<double>(steps))));
 }
 
@@ -186,7 +186,7 @@ class CurvesView final : public View {
     }
     static constexpr float headline_from = 230, roomy_from = 330;  // heights of a lesson's picture with room for one
 
-    static double rounded_up(double most) {  // to one digit: a bound is never rounded down
+    static double to_one_digit(double most) {  // to one digit: a bound is never rounded down
         const double unit = std::pow(10, std::floor(std::log10(most)));
         return unit * std::ceil(most / unit - 1e-9);
     }
@@ -209,7 +209,7 @@ class CurvesView final : public View {
         if (const Apart same = apart_of(curves); same.alike)
             return fmt::format("{} runs, one curve: {}", curves.size(),
                                same.most > 0
-                                   ? fmt::format("no loss is off by more than {:.0e} of itself", rounded_up(same.most))
+                                   ? fmt::format("no loss is off by more than {:.0e} of itself", to_one_digit(same.most))
                                    : "every loss is equal to the last bit");
         if (read) {
             const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
@@ -635,7 +635,7 @@ class CurvesView final : public View {
         const bool grows = std::any_of(snapshot.training.curves.begin(), snapshot.training.curves.end(),
                                        [](const Curve& curve) { return curve.running; });
         // Where all runs have ended nothing has to be kept free; the five marks are whole numbers.
-        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : grows ? rounded_up(steps) : (steps + 4) / 5 * 5;
+        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : grows ? axis_end(steps) : (steps + 4) / 5 * 5;
         plot.x = {r.x + 44, r.w - 52, 0, static_cast<double>(end), false};
         plot.y = {r.bottom(), -r.h, 0, 1, false};
         plot.shown = step_shown(plot.first(), focus);
