@@ -297,6 +297,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "collective", with_rows("collective"), action, "collective", without_messages},
         {learn, "rank_memory", with_rows("rank_memory"), action, "rank_memory", always},
         {learn, "mesh", with_rows("mesh"), action, "mesh", always},
+        {learn, "axes", lesson({slot("mesh", 640, 560, 460), slot("rows", 200, 560, 190)}), action, "mesh", always},
         {learn, "owners", lesson({slot("owners", 630, 560, 420), slot("rows", 210, 560, 200)}), action, "owners", always},
         {learn, "network", with_rows("network"), action, "network", always},
         {learn, "breakdowns", lesson({slot("breakdowns", 880, 560, 330)}), action, "breakdowns", always},

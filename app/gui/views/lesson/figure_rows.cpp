@@ -115,7 +115,7 @@ class FigureRowsView final : public View {
         ui.push_scope("figure rows");
         Rect rest = body;
         const bool low = body.h < 300 && has_room_to_itself(session, body.h);
-        if (const std::string says = figures_headline(table);
+        if (const std::string says = figures_headline(table, part_asked(session.lesson));
             !hidden && (low || area.h >= least_with_headline) && !says.empty()) {
             const bool fits = !low && ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
             const float taken = low ? 24 : 34;
@@ -151,7 +151,8 @@ class FigureRowsView final : public View {
         }
         for (const scene::FigureStack& stack : table.stacks)
             text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
-        if (const std::string says = hidden ? std::string() : figures_headline(table); !says.empty())
+        if (const std::string says = hidden ? std::string() : figures_headline(table, part_asked(session.lesson));
+            !says.empty())
             text += "  " + says + "\n";
         return text + "  " +
                (hidden ? std::string("The figures stay hidden until you lock an answer.")
@@ -182,7 +183,7 @@ class FigureRowsView final : public View {
     static std::string caption_of(const FigureTable& table, size_t base, const LessonState& state) {
         if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty()) return figures_caption(table, base);
         if (!is_about(table.stacks.front(), state)) {
-            const std::string says = figures_headline(table);
+            const std::string says = figures_headline(table, part_asked(state));
             return says.empty() ? figures_caption(table, base) : says + ".";
         }
         const scene::FigureStack& stack = table.stacks.front();
@@ -442,6 +443,21 @@ class FigureRowsView final : public View {
         for (size_t i = step + 1; shown != nullptr && i-- > 0;)
             if (!state.lesson->steps[i].predicts.empty() && lessons::scene_at(*state.lesson, i) == shown)
                 return state.lesson->steps[i].predicts.back().of.names();
+        return {};
+    }
+
+    // Of what its stack is made of the part that the step asks for, as figures_headline() takes it.
+    static std::string_view part_asked(const LessonState& state) {
+        static constexpr std::pair<std::string_view, std::string_view> parts[] = {{"share.tensor", "tensor parallel"},
+                                                                                  {"share.context", "context parallel"},
+                                                                                  {"share.data", "data parallel"},
+                                                                                  {"share.bubble", "bubble"},
+                                                                                  {"share.update", "update"},
+                                                                                  {"tflops", "rate"},
+                                                                                  {"mfu", "rate"}};
+        const std::vector<scene::FigureName> names = names_asked(state);
+        for (const auto& [figure, part] : parts)
+            if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.base == figure; })) return part;
         return {};
     }
 
