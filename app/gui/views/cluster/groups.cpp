@@ -207,8 +207,9 @@ class GroupsView final : public View {
             ui.text(end + 10, r.y + 14, note, {.size = 13, .color = theme.ink2});
         const float below = low ? 0 : 176, names = 24;
         const Rect map{r.x + names, r.y + 26, r.w - names, std::max(60.0f, r.h - 26 - below)};
-        const float wide = std::min(64.0f, map.w / static_cast<float>(across)),
-                    high = std::min(44.0f, map.h / static_cast<float>(stages));
+        const bool few = talk.nodes() <= 16;  // each as large as there is room, with its GPUs
+        const float wide = std::min(few ? 110.0f : 64.0f, map.w / static_cast<float>(across)),
+                    high = std::min(few ? 84.0f : 44.0f, map.h / static_cast<float>(stages));
         std::vector<const AxisTalk*> of_node(static_cast<size_t>(talk.nodes()));
         for (auto axis = talk.axes.rbegin(); axis != talk.axes.rend(); ++axis)  // most bytes last, on top
             for (const int other : axis->with) of_node[static_cast<size_t>(talk.node_of(other))] = &*axis;
@@ -223,7 +224,9 @@ class GroupsView final : public View {
             else
                 ui.rect(cell, theme.panel2);
             if (here) ui.outline(cell);
-            if (axis != nullptr && cell.w >= 18 && cell.h >= 18)
+            if (few && cell.w >= 48 && cell.h >= 40)
+                draw_gpus_in(ui, talk, node, cell);
+            else if (axis != nullptr && cell.w >= 18 && cell.h >= 18)
                 letter(ui, cell.x + cell.w / 2 - 8.5f, cell.y + cell.h / 2 - 8.5f, *axis);
             if (ui.hovered(cell))
                 ui.tooltip(fmt::format("node {}: GPUs {} to {}{}", node, with_commas(node * talk.gpus_per_node),
@@ -239,6 +242,34 @@ class GroupsView final : public View {
                 ui.text(map.x - 6, map.y + high * (static_cast<float>(stage) + 0.5f) + 4, std::to_string(stage),
                         {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         if (!low) draw_node(ui, talk, {r.x, r.bottom() - below + 8, r.w, below - 8});
+    }
+
+    // A node's GPUs, four a line, in the colour of the axis along which the picked one talks to them.
+    static void draw_gpus_in(Ui& ui, const GpuTalk& talk, int node, const Rect& cell) {
+        ui.rect(cell, ui.theme->panel2);
+        const int count = std::min(talk.gpus_per_node, talk.gpus() - node * talk.gpus_per_node),
+                  columns = std::min(4, count), lines = (count + columns - 1) / std::max(1, columns);
+        const float wide = (cell.w - 4) / static_cast<float>(columns), high = (cell.h - 4) / static_cast<float>(lines);
+        for (int i = 0; i < count; ++i) {
+            const int gpu = node * talk.gpus_per_node + i;
+            const Rect box{cell.x + 2 + wide * static_cast<float>(i % columns),
+                           cell.y + 2 + high * static_cast<float>(i / columns), wide - 1, high - 1};
+            const AxisTalk* axis = nullptr;  // of several the one with the fewest others
+            for (const AxisTalk& one : talk.axes)
+                if (std::find(one.with.begin(), one.with.end(), gpu) != one.with.end() &&
+                    (axis == nullptr || one.with.size() < axis->with.size()))
+                    axis = &one;
+            if (gpu == talk.gpu)
+                ui.rect(box, ui.theme->ink);
+            else if (axis == nullptr)
+                ui.rect(box, ui.theme->grid);
+            else if (const float side = std::min(17.0f, std::min(box.w, box.h)); side >= 14) {
+                fill_of_axis(ui, box, *axis);
+                letter(ui, box.x + (box.w - side) / 2, box.y + (box.h - side) / 2, *axis, side);
+            } else
+                fill_of_axis(ui, box, *axis);
+        }
+        if (node == talk.node_of(talk.gpu)) ui.outline(cell);
     }
 
     void draw_node(Ui& ui, const GpuTalk& talk, const Rect& r) {
