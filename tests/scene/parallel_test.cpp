@@ -97,6 +97,25 @@ TEST_CASE("a collective of one's own is judged by its sums") {
     CHECK_THAT(refusal_of("collective", "rung ranks=2"), Contains("ring"));
 }
 
+TEST_CASE("a broadcast of one's own is judged by who has which chunk, and says who sends what it has not got") {
+    const std::string head = "own operation=broadcast ranks=3 chunks=2\n",
+                      chain = "round 1: 0>1:0\nround 2: 0>1:1 1>2:0\nround 3: 1>2:1\n";
+    CHECK(figure(scene_of("collective", head + chain), "wrong") == 0);
+    CHECK(figure(scene_of("collective", head + "round 1: 0>1:0 1>2:0\nround 2: 0>1:1 1>2:1\n"), "wrong") == 2);
+    const auto fault = [&](const std::string& rounds) {
+        const auto& wrong = scene_of("collective", head + rounds).as<scene::ParallelScene>()->rows.front().wrong;
+        return wrong.empty() ? std::string() : wrong.front().what.message;
+    };
+    CHECK(fault(chain) == "");
+    CHECK_THAT(fault("round 1: 0>1:0 1>2:0\n"), Contains("rank 1 sends chunk 0 in round 1 (1>2:0), and has not got it"));
+    CHECK_THAT(fault("round 1: 0>1:0 0>2:0\nround 2: 0>1:1\n"), Contains("chunk 1 never reaches rank 2"));
+    CHECK_THAT(refusal_of("collective", head + "round 1: 0>1:0+\n"), Contains("a broadcast adds nothing"));
+    CHECK_THAT(refusal_of("collective", "own operation=all_gather ranks=2\nround 1: 0>1:0\n"),
+               Contains("an all_reduce or a broadcast"));
+    for (const char* listed : {"ring", "tree", "parameter_server"})
+        CHECK(figure(scene_of("collective", std::string(listed) + " operation=broadcast ranks=5"), "wrong") == 0);
+}
+
 TEST_CASE("rows of plans have ZeRO's memory and add up") {
     const auto state = scene_of("plan",
                                 "state parameters=7500000000 dp=64 zero=0; state name=os zero=1; state name=os_g zero=2; "
