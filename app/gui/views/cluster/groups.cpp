@@ -82,7 +82,7 @@ std::string groups_headline(const LessonState& state, const std::vector<const sc
     if (rows.size() == 1 && asks_here(state) && talk.axes.size() > 1) return all_axes(talk);
     std::string asked = asked_axis(state);
     const bool about = !asked.empty();
-    if (!about && rows.size() == 2 && !talk.axes.empty()) asked = talk.axes.front().axis;
+    if (!about && rows.size() == 2 && !talk.axes.empty() && asks_here(state)) asked = talk.axes.front().axis;
     std::string text;
     for (const scene::ParallelRow* row : rows)
         for (const AxisTalk& axis : gpu_talk(*row->plan, middle_gpu(*row->plan)).axes)
