@@ -103,7 +103,8 @@ TEST_CASE("a broadcast of one's own is judged by who has which chunk, and says w
     CHECK(figure(scene_of("collective", head + chain), "wrong") == 0);
     CHECK(figure(scene_of("collective", head + "round 1: 0>1:0 1>2:0\nround 2: 0>1:1 1>2:1\n"), "wrong") == 2);
     const auto fault = [&](const std::string& rounds) {
-        const auto& wrong = scene_of("collective", head + rounds)->rows.front().wrong;
+        const auto scene = scene_of("collective", head + rounds);
+        const auto& wrong = scene->rows.front().wrong;
         return wrong.empty() ? std::string() : wrong.front().what.message;
     };
     CHECK(fault(chain) == "");
