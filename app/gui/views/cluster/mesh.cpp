@@ -428,7 +428,7 @@ class MeshView final : public View {
         const float w = (area.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across),
                     h = (area.h - gap * static_cast<float>(down - 1)) / static_cast<float>(down);
         const float cell_w = w / static_cast<float>(columns),
-                    cell_h = std::min(columns * rows * planes > 8 ? 120.0f : 76.0f, (h - head) / static_cast<float>(rows));
+                    cell_h = std::min(columns * rows * planes > 8 ? 190.0f : 76.0f, (h - head) / static_cast<float>(rows));
         if (cell_w < 3 || cell_h < 3) return;
         for (int plane = 0; plane < planes; ++plane) {
             const float x = area.x + (w + gap) * static_cast<float>(plane % across),
