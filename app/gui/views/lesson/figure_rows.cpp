@@ -345,7 +345,7 @@ class FigureRowsView final : public View {
         if (stacks == 0) return static_cast<void>(draw_cards(ui, table, body, hidden));
         FigureTable fewer = table;  // what the bars say needs no card
         if (!hidden) take_drawn_columns(fewer, stacks);
-        if (fewer.columns.empty())
+        if (fewer.columns.size() < 2)  // one card alone would fill a page: the caption has its figure
             return draw_stacks_alone(ui, table, stacks, body, std::clamp(body.w * 0.16f, 90.0f, 190.0f), hidden);
         const float cards = fewer.columns.size() > 6 ? 200 : 136;
         const float above = std::max(below, std::min(body.h - cards, below + 110 * static_cast<float>(stacks)));

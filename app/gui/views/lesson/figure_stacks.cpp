@@ -121,7 +121,8 @@ void draw_overflow(Ui& ui, const FigureStack& stack, size_t row, const Rect& tra
         if (from > over) ui.rect({from, track.y, 1.5f, track.h}, part_edge);
         const std::string words = fmt::format("{} {}", stack.parts[part], stack_amount(value, stack.unit));
         const float width = ui.text_width(words, {.size = 12, .weight = 600}) + 10;
-        if (track.h < 24 || width + 6 > to - from) continue;
+        const bool named = from <= over && over - x_of(done - value) > width;  // in what the board has room for
+        if (track.h < 24 || width + 6 > to - from || named) continue;
         const float middle = (from + to) / 2, y = rest.y + rest.h / 2;
         ui.rect({middle - width / 2, y - 9, width, 18}, data::black);
         ui.text(middle, y + 4.5f, words, {.size = 12, .color = part_edge, .align = Align::center, .weight = 600});
