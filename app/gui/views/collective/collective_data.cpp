@@ -184,8 +184,9 @@ std::string collective_headline(const CollectiveBoard& board) {
             if (const double across = busiest_share(board, true), within = busiest_share(board, false); across > 0.5)
                 return fmt::format("The sum takes {}: the wall is busy {:.0f} % of it, links in a node {:.2g} %", took,
                                    100 * across, 100 * within);
-        return fmt::format("All {} ranks have the sum of {} after {}, in {}", ranks, bytes, took,
-                           counted(shown.rounds(), "step"));
+        const double share = static_cast<double>(shown.most_sent) / std::max(1.0, static_cast<double>(shown.run.bytes()));
+        return fmt::format("All {} ranks have the sum of {} after {}: {}, the busiest sends {:.3g} buffers", ranks, bytes,
+                           took, counted(shown.rounds(), "step"), share);
     }
     return {};
 }

@@ -58,7 +58,18 @@ std::string figures_caption(const FigureTable& table, size_t base) {
             if (!(table.over(other) > 0))
                 return fmt::format("{} {}; {} fits.", table.rows[row].name, over_text(table, row), table.rows[other].name);
     }
-    // The largest change of any figure against the base row.
+    // Of collectives how long they take is what is asked; else the largest change of any figure against the base row.
+    const auto timed = std::find_if(table.columns.begin(), table.columns.end(), [](const scene::FigureColumn& column) {
+        return column.title == "time" && column.unit == "µs";
+    });
+    if (table.stacks.empty() && timed != table.columns.end()) {
+        const auto at = static_cast<size_t>(timed - table.columns.begin());
+        const auto by_time = [at](const FigureRow& a, const FigureRow& b) { return a.values[at] < b.values[at]; };
+        const auto [least, most] = std::minmax_element(table.rows.begin(), table.rows.end(), by_time);
+        if (least->values[at] > 0 && most->values[at] > 1.005 * least->values[at])
+            return fmt::format("{} takes {:.3g} times as long as {}.", most->name, most->values[at] / least->values[at],
+                               least->name);
+    }
     double most = 0;
     std::string text;
     for (const FigureRow& row : table.rows)
