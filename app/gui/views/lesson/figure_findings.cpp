@@ -75,9 +75,15 @@ std::string of_whole_run(const FigureTable& table) {
     const double days = figure_of_one(table, "whole run", "days"), energy = figure_of_one(table, "whole run", "MWh"),
                  gpus = figure_of_one(table, "GPUs", "");
     if (std::isnan(days) || std::isnan(energy)) return {};
-    return fmt::format("The whole run takes {} days and {} on {} GPUs; {:.0f} % is computing",
-                       scene::figure_text(days, "days"), stack_amount(energy, "MWh"), scene::figure_text(gpus, ""),
-                       100 * computing_of(stack) / stack.total(0));
+    const std::vector<double>& parts = stack.rows.front();
+    const auto most = std::max_element(parts.begin(), parts.end());
+    const double total = stack.total(0), computing = 100 * computing_of(stack) / total;
+    const std::string took =
+        fmt::format("The whole run takes {} days and {}", scene::figure_text(days, "days"), stack_amount(energy, "MWh"));
+    if (*most > computing_of(stack))
+        return fmt::format("{}: {:.0f} % for {}, {:.0f} % for computing", took, 100 * *most / total,
+                           stack.parts[static_cast<size_t>(most - parts.begin())], computing);
+    return fmt::format("{} on {} GPUs; {:.0f} % is computing", took, scene::figure_text(gpus, ""), computing);
 }
 
 // "Each GPU reaches 449 TFLOP/s, 45 % of its peak; it computes for 73 % of the step".
