@@ -123,6 +123,9 @@ TEST_CASE("rows of plans have ZeRO's memory and add up") {
                                 "state name=os_g_p zero=3");
     CHECK(figure(state, "memory") == Approx(120e9).epsilon(0.01));
     CHECK(figure(state, "memory@row:os") == Approx(31.4e9).epsilon(0.01));
+    CHECK(figure(scene_of("plan", "state parameters=7500000000 dp=64 zero=0 gpu=h100"), "capacity") ==
+          Approx(80.0 * (1 << 30)));
+    CHECK_THAT(refusal_of("plan", "state parameters=1000 gpu=h1000"), Contains("h100"));
     CHECK(figure(state, "memory@row:os_g") == Approx(16.6e9).epsilon(0.01));
     CHECK(figure(state, "memory@row:os_g_p") == Approx(1.88e9).epsilon(0.01));
     const auto plan = scene_of("plan", "llama3-8b dp=8 tp=8 zero=1 sequence=8192 batch=64");
