@@ -120,6 +120,16 @@ TEST_CASE("a plan's challenge keeps every clause: one that is faster but does no
     REQUIRE(starter.ok());
     CHECK_FALSE(starter.value().wrong.empty());
     CHECK_FALSE(plan_report(text_of("seventy.plan")).medal);
+    // A wrong try is told what does not fit, and a slow one what it waits for.
+    const ExerciseReport large = plan_report(text_of("seventy.plan"));
+    const auto detail = [&](const ExerciseReport& report, std::string_view clause) {
+        for (const Clause& one : report.clauses)
+            if (one.text.starts_with(clause)) return one.detail;
+        return std::string();
+    };
+    CHECK(detail(large, "fits").find("the fullest GPU needs 611 GB of 85.9 GB; the largest part is gradients, 282 GB") !=
+          std::string::npos);
+    CHECK(detail(large, "mfu").find("the longest wait") == std::string::npos);  // it holds
     CHECK(provenance_of_challenge(lesson) == "derived");
     CHECK(provenance_of_challenge(lesson_named("B09").value()) == "executed");
     CHECK(provenance_of_challenge(lesson_named("A08").value()) == "simulated");

@@ -97,12 +97,35 @@ TEST_CASE("a collective of one's own is judged by its sums") {
     CHECK_THAT(refusal_of("collective", "rung ranks=2"), Contains("ring"));
 }
 
+TEST_CASE("a broadcast of one's own is judged by who has which chunk, and says who sends what it has not got") {
+    const std::string head = "own operation=broadcast ranks=3 chunks=2\n",
+                      chain = "round 1: 0>1:0\nround 2: 0>1:1 1>2:0\nround 3: 1>2:1\n";
+    CHECK(figure(scene_of("collective", head + chain), "wrong") == 0);
+    CHECK(figure(scene_of("collective", head + "round 1: 0>1:0 1>2:0\nround 2: 0>1:1 1>2:1\n"), "wrong") == 2);
+    const auto fault = [&](const std::string& rounds) {
+        const auto scene = scene_of("collective", head + rounds);
+        const auto& wrong = scene->rows.front().wrong;
+        return wrong.empty() ? std::string() : wrong.front().what.message;
+    };
+    CHECK(fault(chain) == "");
+    CHECK_THAT(fault("round 1: 0>1:0 1>2:0\n"), Contains("rank 1 sends chunk 0 in round 1 (1>2:0), and has not got it"));
+    CHECK_THAT(fault("round 1: 0>1:0 0>2:0\nround 2: 0>1:1\n"), Contains("chunk 1 never reaches rank 2"));
+    CHECK_THAT(refusal_of("collective", head + "round 1: 0>1:0+\n"), Contains("a broadcast adds nothing"));
+    CHECK_THAT(refusal_of("collective", "own operation=all_gather ranks=2\nround 1: 0>1:0\n"),
+               Contains("an all_reduce or a broadcast"));
+    for (const char* listed : {"ring", "tree", "parameter_server"})
+        CHECK(figure(scene_of("collective", std::string(listed) + " operation=broadcast ranks=5"), "wrong") == 0);
+}
+
 TEST_CASE("rows of plans have ZeRO's memory and add up") {
     const auto state = scene_of("plan",
                                 "state parameters=7500000000 dp=64 zero=0; state name=os zero=1; state name=os_g zero=2; "
                                 "state name=os_g_p zero=3");
     CHECK(figure(state, "memory") == Approx(120e9).epsilon(0.01));
     CHECK(figure(state, "memory@row:os") == Approx(31.4e9).epsilon(0.01));
+    CHECK(figure(scene_of("plan", "state parameters=7500000000 dp=64 zero=0 gpu=h100"), "capacity") ==
+          Approx(80.0 * (1 << 30)));
+    CHECK_THAT(refusal_of("plan", "state parameters=1000 gpu=h1000"), Contains("h100"));
     CHECK(figure(state, "memory@row:os_g") == Approx(16.6e9).epsilon(0.01));
     CHECK(figure(state, "memory@row:os_g_p") == Approx(1.88e9).epsilon(0.01));
     const auto plan = scene_of("plan", "llama3-8b dp=8 tp=8 zero=1 sequence=8192 batch=64");

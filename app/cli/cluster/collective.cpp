@@ -290,7 +290,9 @@ int run_file(CollectiveOptions options, const Command& command) {
                        row.name, options.ranks, row.collective->collective->chunks, row.collective->collective->rounds,
                        row.collective->bytes(), options.link, options.topology);
             print_rounds(*row.collective);
-            if (row.wrong.empty() && row.title == "own") fmt::print("every chunk is the sum on every rank (derived)\n");
+            if (row.wrong.empty() && row.title == "own")
+                fmt::print("{} (derived)\n", options.operation == "broadcast" ? "every rank has every chunk of rank 0"
+                                                                              : "every chunk is the sum on every rank");
         }
         all.push_back(json_of(*row.collective, options));
         if (row.title != "own") all.back()["algorithm"] = row.title;

@@ -1,6 +1,7 @@
 // Collectives in a scene: the list of steps of an algorithm, timed on a network.
 //
-//   own      = "own ranks=3 chunks=3" newline { "round" N ":" { FROM ">" TO ":" CHUNK [ "+" ] } newline }: an all-reduce
+//   own      = "own ranks=3 chunks=3" newline { "round" N ":" { FROM ">" TO ":" CHUNK [ "+" ] } newline }: an all-reduce, or
+//              with operation=broadcast, where nothing is added, rank 0's chunks to all
 //   HEAD:     the algorithm (ring, tree, halving_doubling, parameter_server, hierarchical)
 //   settings: operation (all_reduce) ranks bytes; link (nvlink4, ib-edr, 10gbe ...), its latency (us) and gigabytes (a
 //             second); topology (ideal, ring, two_level ...) with inner (link), node_size, adapters; root pieces servers;
@@ -52,10 +53,12 @@ comm::ListedMessage message_of(const ParallelList& line, const ListWord& word, i
     return message;
 }
 
-OwnCollective own_collective(const ParallelText& row, int ranks, int chunks) {
+OwnCollective own_collective(const ParallelText& row, const std::string& operation, int ranks, int chunks) {
+    if (operation != "all_reduce" && operation != "broadcast")
+        throw Failure(fmt::format("rounds of one's own make an all_reduce or a broadcast, not '{}'", operation));
     OwnCollective own;
     comm::Collective& made = *own.list;
-    made.operation = "all_reduce";
+    made.operation = operation;
     made.algorithm = "ring";  // for the list of formulas, which is not asked
     made.shape.ranks = made.ranks = ranks;
     made.chunks = chunks;
@@ -64,6 +67,8 @@ OwnCollective own_collective(const ParallelText& row, int ranks, int chunks) {
             line.refuse(fmt::format("round {} comes next, not {}", made.rounds + 1, line.number));
         for (const ListWord& word : words_of(line)) {
             const comm::ListedMessage message = message_of(line, word, made.rounds, ranks, chunks);
+            if (message.adds && operation == "broadcast")
+                line.refuse(fmt::format("'{}' adds, and a broadcast adds nothing: without the +", word.text), word.offset);
             made.steps.push_back({made.rounds, message.from, message.to, message.chunk, 1, Verb::send});
             made.steps.push_back({made.rounds, message.to, message.from, message.chunk, 1,
                                   message.adds ? Verb::receive_reduce : Verb::receive});
@@ -80,8 +85,51 @@ OwnCollective own_collective(const ParallelText& row, int ranks, int chunks) {
     return own;
 }
 
+ListFault fault_at(const OwnCollective::Place& place, const ParallelText& row, const std::string& text,
+                   const std::string& advice) {
+    ListFault fault{.what = {text, row.where, row.line}, .advice = advice};
+    fault.what.where = place.line->at(place.offset), fault.what.source_line = place.line->line;
+    fault.round = place.message.round + 1;
+    fault.chunk = place.message.chunk;
+    fault.ranks = {place.message.to};
+    return fault;
+}
+
+// Of a broadcast: who hands on what it has not yet got, else what a rank never gets. In a round all send what they had
+// before it.
+std::vector<ListFault> faults_of_broadcast(const OwnCollective& own, const ParallelText& row) {
+    const auto ranks = size_t(own.list->ranks), chunks = size_t(own.list->chunks);
+    std::vector<int> since(ranks * chunks, own.list->rounds);  // the round from whose end on a rank has it
+    const auto had = [&](int rank, int chunk) -> int& { return since[size_t(rank) * chunks + size_t(chunk)]; };
+    for (size_t chunk = 0; chunk < chunks; ++chunk) had(0, int(chunk)) = -1;
+    std::vector<ListFault> faults;
+    for (const OwnCollective::Place& place : own.places) {  // in order of rounds
+        const comm::ListedMessage& message = place.message;
+        if (had(message.from, message.chunk) >= message.round)
+            faults.push_back(fault_at(
+                place, row,
+                fmt::format("rank {} sends chunk {} in round {} ({}), and has not got it before that round", message.from,
+                            message.chunk, message.round + 1, comm::text_of(message)),
+                fmt::format("Let rank {} send it in a later round than the one in which it arrives there.", message.from)));
+        else
+            had(message.to, message.chunk) = std::min(had(message.to, message.chunk), message.round);
+    }
+    for (int rank = 0; rank < own.list->ranks && faults.empty(); ++rank)
+        for (int chunk = 0; chunk < own.list->chunks; ++chunk)
+            if (had(rank, chunk) >= own.list->rounds) {
+                ListFault fault{
+                    .what = {fmt::format("chunk {} never reaches rank {}", chunk, rank), row.where, row.line},
+                    .advice = fmt::format("Add a message of chunk {} to rank {}, from a rank that has it.", chunk, rank)};
+                fault.ranks = {rank};
+                fault.chunk = chunk;
+                faults.push_back(std::move(fault));
+            }
+    return faults;
+}
+
 // What the list gets wrong, each with the message that is to blame.
 std::vector<ListFault> faults_of(const OwnCollective& own, const ParallelText& row) {
+    if (own.list->operation == "broadcast") return faults_of_broadcast(own, row);
     std::vector<ListFault> faults;
     for (const comm::WrongChunk& wrong : comm::wrong_chunks(*own.list)) {
         ListFault fault{.what = {wrong.text, row.where, row.line}, .advice = wrong.advice};
@@ -99,6 +147,25 @@ std::vector<ListFault> faults_of(const OwnCollective& own, const ParallelText& r
         faults.push_back(std::move(fault));
     }
     return faults;
+}
+
+// Of a broadcast, chunks that are not the root's in the end, of all ranks: in a round all send what they had before it.
+double wrong_copies(const comm::Collective& list) {
+    const auto chunks = size_t(list.chunks);
+    std::vector<char> right(size_t(list.ranks) * chunks, 0);
+    std::fill_n(right.begin() + std::ptrdiff_t(size_t(list.shape.root) * chunks), list.chunks, 1);
+    std::vector<CollectiveStep> arrivals;
+    for (const CollectiveStep& step : list.steps)
+        if (step.verb != Verb::send) arrivals.push_back(step);
+    std::stable_sort(arrivals.begin(), arrivals.end(), [](const auto& a, const auto& b) { return a.round < b.round; });
+    std::vector<char> before = right;
+    for (size_t i = 0; i < arrivals.size(); ++i) {
+        const CollectiveStep& step = arrivals[i];
+        if (i == 0 || step.round != arrivals[i - 1].round) before = right;
+        for (size_t chunk = size_t(step.chunk); chunk < size_t(step.chunk + step.run); ++chunk)
+            right[size_t(step.rank) * chunks + chunk] = before[size_t(step.peer) * chunks + chunk];
+    }
+    return static_cast<double>(std::count(right.begin(), right.end(), 0));
 }
 
 // Elements that are not the sum after the ranks have run the list on small whole numbers.
@@ -160,8 +227,11 @@ constexpr Figure<TimedCollective> collective_rows[] = {
     {"formula_us", "us", "By the algorithm's formula, where one holds.",
      [](const auto& c) { return !c.own && std::isfinite(c.run.formula_us) ? c.run.formula_us : std::optional<double>(); }},
     {"bus_gigabytes", "GB/s", "As nccl-tests count.", [](const auto& c) { return c.run.bus_gigabytes_per_s; }},
-    {"wrong", "", "Elements that are not the sum, of all ranks: all-reduce, at most 16 ranks.",
+    {"wrong", "",
+     "Of all ranks: elements that are not the sum (all-reduce, at most 16 ranks), chunks that are not the root's "
+     "(broadcast).",
      [](const auto& c) {
+         if (c.list.operation == "broadcast") return std::optional<double>(wrong_copies(c.list));
          return c.list.operation == "all_reduce" && c.list.ranks <= 16 ? wrong_sums(c.list) : std::optional<double>();
      }},
     {"node_size", "", "Ranks of a node.", [](const auto& c) { return c.place.node_size; }},
@@ -221,7 +291,7 @@ ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions&) {
     row.done();
     if (!own && !row.lists.empty()) throw Failure("'round' lines go with 'own', not with an algorithm of the list");
 
-    const OwnCollective mine = own ? own_collective(row, shape.ranks, chunks) : OwnCollective{};
+    const OwnCollective mine = own ? own_collective(row, operation, shape.ranks, chunks) : OwnCollective{};
     const std::shared_ptr<const comm::Collective> list = own ? mine.list : comm::collective(operation, row.head, shape);
     auto run = std::make_shared<const comm::CollectiveRun>(
         comm::time_collective(list, std::make_shared<const comm::Network>(std::move(network)), count));

@@ -3,7 +3,7 @@
 //   HEAD:     the model (llama3-405b, megatron-1.7b ...); "state" plans nothing and counts the bytes of weights, gradients
 //   and
 //             optimiser of parameters=N over dp ranks at zero=0..3 alone; gradients=f16|f32; saved=1: of these what a
-//             checkpoint holds
+//             checkpoint holds; gpu=, where it says one, the board that they are held against
 //   settings: dp tp pp cp zero schedule chunks recompute=none|selective|full sequence_parallel=1
 //             context=ring|balanced_ring|all_to_all bucket_bytes offload=1; gpu (h100) link gpus_per_node sequence batch
 //             microbatch; tokens (of a whole run, in 1e9) pue price_per_kwh
@@ -112,12 +112,18 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
         const bool saved = row.whole("saved", 0, 0, 1) != 0;
         const std::string type = row.word("gradients", "f16");
         if (type != "f16" && type != "f32") throw Failure(fmt::format("gradients= is f16 or f32, not '{}'", type));
+        const std::string board = row.word("gpu", "");
         row.done();
         PlanMemory memory =
             parallel::state_memory(parameters, plan.zero, plan.dp, DType::f16, type == "f32" ? DType::f32 : DType::f16);
         if (saved) memory.gradients = 0;  // each step makes them anew
         leave_figures<PlanMemory>(memory_rows, memory, f);
         f["parameters"] = parameters;
+        if (!board.empty()) {
+            const Result<model::GpuSpec> spec = model::gpu_named(board);
+            if (!spec) throw Failure(spec.error());
+            f["capacity"] = parallel::memory_bytes(spec.value());
+        }
         return made;
     }
     parallel::PlanRequest request;

@@ -54,6 +54,7 @@ constexpr LessonView views[] = {
     {"norms", "what batch norm makes of a channel's values, rank by rank and together"},
     {"rank_memory", "what lies in the memory of each rank"},
     {"mesh", "devices of a mesh and the parts that they hold"},
+    {"axes", "a mesh of devices, large: whom a rank works with along each axis"},
     {"owners", "products on a mesh in their owners' colours, and what is moved between them"},
     {"network", "the links between nodes"},
     {"formats", "types of numbers: their bits, their range, and what a number becomes in each"},

@@ -10,6 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/mesh_groups.h"
+#include "app/gui/views/lesson/figure_stacks.h"
 #include "core/base/units.h"
 #include "core/scene/cluster/parallel_scene.h"
 
@@ -44,10 +45,44 @@ std::string asked_axis(const LessonState& state) {
     return {};
 }
 
+bool asks_here(const LessonState& state) {
+    const auto step = static_cast<size_t>(state.step);
+    return state.lesson && state.step >= 0 && step < state.lesson->steps.size() &&
+           !state.lesson->steps[step].predicts.empty();
+}
+
+// Of a plan that needs more memory than its GPU has: "tp 8 does not fit by 937.9 MB. "
+std::string over_words(const scene::ClusterScene& scene, const scene::ParallelRow& row) {
+    if (!scene.table) return {};
+    for (size_t i = 0; i < scene.table->rows.size(); ++i)
+        if (spaced(scene.table->rows[i].name) == spaced(row.name) && scene.table->over(i) > 0)
+            return fmt::format("{} {}. ", spaced(row.name), over_text(*scene.table, i));
+    return {};
+}
+
+// How long a GPU waits is told where nobody is asked: a later step may ask for it.
+std::string caption_below(const Session& session, const scene::ClusterScene& scene, const scene::ParallelRow& row,
+                          const GpuTalk& talk) {
+    const std::string over = over_words(scene, row);
+    return over + (asks_here(session.lesson) ? std::string("Bytes of a step, by the planner, of the busiest GPU.")
+                                             : talk_caption(talk));
+}
+
+// Of one plan whose axes are to be put in order: "A GPU sends 601 GB for tensor, 31.4 GB for gradients, ...".
+std::string all_axes(const GpuTalk& talk) {
+    std::string text;
+    for (const AxisTalk& axis : talk.axes)
+        text += fmt::format("{} {} for {}", text.empty() ? "A GPU sends" : ",", bytes_si(axis.bytes), axis.title);
+    return text + " in a step";
+}
+
 // Of a question about one axis, what each row sends along it: "For context a GPU sends 21.5 GB as ring, 16.1 GB as Ulysses".
 std::string groups_headline(const LessonState& state, const std::vector<const scene::ParallelRow*>& rows,
                             const GpuTalk& talk) {
-    const std::string asked = asked_axis(state);
+    if (rows.size() == 1 && asks_here(state) && talk.axes.size() > 1) return all_axes(talk);
+    std::string asked = asked_axis(state);
+    const bool about = !asked.empty();
+    if (!about && rows.size() == 2 && !talk.axes.empty() && asks_here(state)) asked = talk.axes.front().axis;
     std::string text;
     for (const scene::ParallelRow* row : rows)
         for (const AxisTalk& axis : gpu_talk(*row->plan, middle_gpu(*row->plan)).axes)
@@ -56,6 +91,7 @@ std::string groups_headline(const LessonState& state, const std::vector<const sc
                                     text.empty() ? fmt::format("For {} a GPU sends", axis.title) : std::string(","),
                                     bytes_si(axis.bytes), spaced(row->name));
     if (text.empty()) return talk_headline(talk);
+    if (!about) return talk.axes.front().in_node ? text : fmt::format("{}: {}", text, talk_way(talk.axes.front()));
     if (rows.size() == 2)
         text += fmt::format("; steps of {} and {}", time_text(rows[0]->plan->step_us, {.significant = 3}),
                             time_text(rows[1]->plan->step_us, {.significant = 3}));
@@ -75,7 +111,8 @@ class GroupsView final : public View {
         const bool hidden = session.learn.reveal_steps >= 0;
         row_ = std::min(row_, rows.size() - 1);
         const GpuTalk talk = gpu_talk(*rows[row_]->plan, gpu_);
-        const std::string caption = hidden ? std::string(groups_hidden) : talk_caption(talk);
+        const std::string caption =
+            hidden ? std::string(groups_hidden) : caption_below(session, *snapshot->cluster, *rows[row_], talk);
         const Rect body =
             ui.panel(area, {.title = groups_title,
                             .right = fmt::format("{} in {}", counted(talk.gpus(), "GPU"), counted(talk.nodes(), "node")),
@@ -108,7 +145,7 @@ class GroupsView final : public View {
         const float amounts = std::clamp(rest.w * 0.36f, 220.0f, 430.0f);
         draw_machine(ui, talk, low, {rest.x, rest.y, rest.w - amounts - 24, rest.h});
         ui.line({rest.right() - amounts - 12, rest.y}, {rest.right() - amounts - 12, rest.bottom()}, ui.theme->line);
-        draw_amounts(ui, talk, hidden, low, {rest.right() - amounts, rest.y, amounts, rest.h});
+        draw_amounts(ui, talk, hidden, low, !asks_here(session.lesson), {rest.right() - amounts, rest.y, amounts, rest.h});
         draw_legend(ui, talk, body.x, body.bottom() - 6, body.right());
         ui.pop_scope();
     }
@@ -126,7 +163,7 @@ class GroupsView final : public View {
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(groups_hidden) + "\n";
         for (const AxisTalk& axis : talk.axes) text += "  " + talk_words(talk, axis) + "\n";
         return text + "  " + groups_headline(session.lesson, rows, talk) + ". " + talk_difference(talk) + "\n  " +
-               talk_caption(talk) + "\n";
+               caption_below(session, *snapshot->cluster, row, talk) + "\n";
     }
 
   private:
@@ -153,15 +190,9 @@ class GroupsView final : public View {
         if (to >= 0 && to < talk.gpus()) gpu_ = to;
     }
 
-    static void fill_of_axis(Ui& ui, const Rect& box, const AxisTalk& axis) {
-        ui.rect(box, axis.fill);
-        if (axis.twin != Hatch::solid && box.w >= 4 && box.h >= 4) ui.hatch(box, faded(data::black, 0.42f), axis.twin);
-    }
+    static void fill_of_axis(Ui& ui, const Rect& box, const AxisTalk& axis) { axis_fill(ui, box, axis.fill, axis.twin); }
     static void letter(Ui& ui, float x, float y, const AxisTalk& axis, float side = 17) {
-        fill_of_axis(ui, {x, y, side, side}, axis);
-        ui.rect({x + side / 2 - 6, y + 2, 12, side - 4}, axis.fill);
-        ui.text(x + side / 2, y + side / 2 + 4.5f, axis.letter,
-                {.size = 12, .color = text_on(axis.fill), .align = Align::center, .weight = 700, .mono = true});
+        axis_letter(ui, x, y, axis.letter, axis.fill, axis.twin, side);
     }
 
     // `low`: without the GPU's own node, whose number the headline has.
@@ -176,8 +207,9 @@ class GroupsView final : public View {
             ui.text(end + 10, r.y + 14, note, {.size = 13, .color = theme.ink2});
         const float below = low ? 0 : 176, names = 24;
         const Rect map{r.x + names, r.y + 26, r.w - names, std::max(60.0f, r.h - 26 - below)};
-        const float wide = std::min(64.0f, map.w / static_cast<float>(across)),
-                    high = std::min(44.0f, map.h / static_cast<float>(stages));
+        const bool few = talk.nodes() <= 16;  // each as large as there is room, with its GPUs
+        const float wide = std::min(few ? 110.0f : 64.0f, map.w / static_cast<float>(across)),
+                    high = std::min(few ? 84.0f : 44.0f, map.h / static_cast<float>(stages));
         std::vector<const AxisTalk*> of_node(static_cast<size_t>(talk.nodes()));
         for (auto axis = talk.axes.rbegin(); axis != talk.axes.rend(); ++axis)  // most bytes last, on top
             for (const int other : axis->with) of_node[static_cast<size_t>(talk.node_of(other))] = &*axis;
@@ -192,7 +224,9 @@ class GroupsView final : public View {
             else
                 ui.rect(cell, theme.panel2);
             if (here) ui.outline(cell);
-            if (axis != nullptr && cell.w >= 18 && cell.h >= 18)
+            if (few && cell.w >= 48 && cell.h >= 40)
+                draw_gpus_in(ui, talk, node, cell);
+            else if (axis != nullptr && cell.w >= 18 && cell.h >= 18)
                 letter(ui, cell.x + cell.w / 2 - 8.5f, cell.y + cell.h / 2 - 8.5f, *axis);
             if (ui.hovered(cell))
                 ui.tooltip(fmt::format("node {}: GPUs {} to {}{}", node, with_commas(node * talk.gpus_per_node),
@@ -208,6 +242,34 @@ class GroupsView final : public View {
                 ui.text(map.x - 6, map.y + high * (static_cast<float>(stage) + 0.5f) + 4, std::to_string(stage),
                         {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         if (!low) draw_node(ui, talk, {r.x, r.bottom() - below + 8, r.w, below - 8});
+    }
+
+    // A node's GPUs, four a line, in the colour of the axis along which the picked one talks to them.
+    static void draw_gpus_in(Ui& ui, const GpuTalk& talk, int node, const Rect& cell) {
+        ui.rect(cell, ui.theme->panel2);
+        const int count = std::min(talk.gpus_per_node, talk.gpus() - node * talk.gpus_per_node),
+                  columns = std::min(4, count), lines = (count + columns - 1) / std::max(1, columns);
+        const float wide = (cell.w - 4) / static_cast<float>(columns), high = (cell.h - 4) / static_cast<float>(lines);
+        for (int i = 0; i < count; ++i) {
+            const int gpu = node * talk.gpus_per_node + i;
+            const Rect box{cell.x + 2 + wide * static_cast<float>(i % columns),
+                           cell.y + 2 + high * static_cast<float>(i / columns), wide - 1, high - 1};
+            const AxisTalk* axis = nullptr;  // of several the one with the fewest others
+            for (const AxisTalk& one : talk.axes)
+                if (std::find(one.with.begin(), one.with.end(), gpu) != one.with.end() &&
+                    (axis == nullptr || one.with.size() < axis->with.size()))
+                    axis = &one;
+            if (gpu == talk.gpu)
+                ui.rect(box, ui.theme->ink);
+            else if (axis == nullptr)
+                ui.rect(box, ui.theme->grid);
+            else if (const float side = std::min(17.0f, std::min(box.w, box.h)); side >= 14) {
+                fill_of_axis(ui, box, *axis);
+                letter(ui, box.x + (box.w - side) / 2, box.y + (box.h - side) / 2, *axis, side);
+            } else
+                fill_of_axis(ui, box, *axis);
+        }
+        if (node == talk.node_of(talk.gpu)) ui.outline(cell);
     }
 
     void draw_node(Ui& ui, const GpuTalk& talk, const Rect& r) {
@@ -256,7 +318,8 @@ class GroupsView final : public View {
         ui.text(x, y + 4, talk_number(talk), {.size = 12, .color = theme.ink2, .mono = true, .width = r.right() - x});
     }
 
-    static void draw_amounts(Ui& ui, const GpuTalk& talk, bool hidden, bool low, const Rect& r) {
+    // `told`: how long each axis takes, too.
+    static void draw_amounts(Ui& ui, const GpuTalk& talk, bool hidden, bool low, bool told, const Rect& r) {
         const Theme& theme = *ui.theme;
         ui.text(r.x, r.y + 14, fmt::format("What GPU {} sends in a step", with_commas(talk.gpu)),
                 {.size = 14, .weight = 600, .width = r.w});
@@ -282,7 +345,7 @@ class GroupsView final : public View {
                 for (float at = bar.x; at < bar.right(); at += 440)
                     ui.hatch({at, bar.y, std::min(440.0f, bar.right() - at), bar.h}, faded(data::black, 0.42f), axis.twin);
             if (ui.hovered({r.x, y, r.w, pitch - 4})) ui.tooltip(talk_words(talk, axis));
-            if (pitch < 62) continue;
+            if (pitch < 62 || !told) continue;
             const double speed = axis.in_node ? talk.inside_gigabytes : talk.between_gigabytes;
             const std::string time = axis.exposed_us > 0
                                          ? fmt::format("{}, {} exposed", time_text(axis.us), time_text(axis.exposed_us))

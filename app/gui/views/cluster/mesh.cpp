@@ -10,6 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/cluster/mesh_groups.h"
 #include "app/gui/views/collective/collective_data.h"
 #include "core/base/units.h"
 
@@ -82,6 +83,31 @@ std::string role_of(const scene::ClusterScene& scene, int rank) {
     // Axes that a lesson calls x and y say nothing of work: they cut a matrix.
     if (text.empty() && mesh.ranks() > 1) return std::string(no_work);
     return text.empty() ? std::string(all_work) : text;
+}
+
+// Along which of a plan's axes, alone, two ranks differ: it says at what they work together. Null: along none, or several.
+const AxisLook* works_along(const parallel::Mesh& mesh, int rank, int other) {
+    const auto at = mesh.coordinates(rank), there = mesh.coordinates(other);
+    const AxisLook* look = nullptr;
+    for (size_t axis = 0; axis < at.size(); ++axis) {
+        if (at[axis] == there[axis]) continue;
+        if (look != nullptr) return nullptr;
+        look = look_of_axis(mesh.axes[axis].name);
+        if (look == nullptr) return nullptr;
+    }
+    return look;
+}
+
+// "Rank 2: products with 3, sequence with 0, gradients with 6, stages with 10"; empty: the axes say nothing of work.
+std::string partners_words(const parallel::Mesh& mesh, int rank) {
+    static constexpr std::pair<std::string_view, std::string_view> shared[] = {
+        {"tp", "products"}, {"cp", "sequence"}, {"dp", "gradients"}, {"pp", "stages"}};
+    std::string text;
+    for (const auto& [axis, what] : shared)
+        if (has_axis(mesh, axis))
+            text += fmt::format("{} {} with {}", text.empty() ? fmt::format("Rank {}:", rank) : ",", what,
+                                others_along(mesh, rank, axis));
+    return text;
 }
 
 // Equal pieces have one number, in the order of the first rank that holds them.
@@ -167,10 +193,7 @@ class MeshView final : public View {
         }
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (large) {
-            std::string says = pieces_words(*scene);
-            if (says.ends_with('.')) says.pop_back();
-            ui.text(rest.x, rest.y + 16, says, {.size = 18, .weight = 700, .width = rest.w});
-            rest = {rest.x, rest.y + 30, rest.w, rest.h - 30};
+            rest = draw_finding(ui, *scene, picked_on_mesh(focus, *scene), rest);
         }
         if (hidden && (ran || rest.h < 80)) {
             draw_hidden_place(ui, rest);
@@ -241,6 +264,25 @@ class MeshView final : public View {
     void numbers(const scene::ClusterScene& scene) {
         before_ = piece_numbers(scene.mesh.before);
         after_ = piece_numbers(scene.mesh.after);
+    }
+
+    // Of a plan's axes the picked rank's partners, else how many pieces there are; returns what is left of the room.
+    static Rect draw_finding(Ui& ui, const scene::ClusterScene& scene, int picked, const Rect& r) {
+        std::string pieces = pieces_words(scene);
+        if (pieces.ends_with('.')) pieces.pop_back();
+        const std::string partners = partners_words(scene.mesh.mesh, picked);
+        const std::string& says = partners.empty() ? pieces : partners;
+        const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= r.w;
+        ui.text(r.x, r.y + 18, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = r.w});
+        float taken = 32;
+        if (!partners.empty() && r.h > 240) {
+            float x = ui.text(r.x, r.y + 42, pieces, {.size = 13, .color = ui.theme->ink2, .width = r.w}) + 24;
+            for (const parallel::MeshAxis& axis : scene.mesh.mesh.axes)
+                if (const AxisLook* look = look_of_axis(axis.name); look != nullptr && axis.size > 1 && x + 110 < r.right())
+                    x = ui.legend(x, r.y + 42, look->fill, look->twin, fmt::format("{} {}", look->letter, look->title));
+            taken = 56;
+        }
+        return {r.x, r.y + taken, r.w, r.h - taken};
     }
 
     // What a rank holds, and what it will hold where it is laid out anew.
@@ -386,7 +428,7 @@ class MeshView final : public View {
         const float w = (area.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across),
                     h = (area.h - gap * static_cast<float>(down - 1)) / static_cast<float>(down);
         const float cell_w = w / static_cast<float>(columns),
-                    cell_h = std::min(76.0f, (h - head) / static_cast<float>(rows));
+                    cell_h = std::min(columns * rows * planes > 8 ? 190.0f : 76.0f, (h - head) / static_cast<float>(rows));
         if (cell_w < 3 || cell_h < 3) return;
         for (int plane = 0; plane < planes; ++plane) {
             const float x = area.x + (w + gap) * static_cast<float>(plane % across),
@@ -445,6 +487,9 @@ class MeshView final : public View {
                 ui.text(box.x + 18, box.y + 32, where, {.size = 12, .color = theme.ink2});
         }
         if (rank == picked) ui.outline(box, 1);
+        const AxisLook* look = told && rank != picked && related ? works_along(scene.mesh.mesh, picked, rank) : nullptr;
+        if (look != nullptr && box.w >= 36 && box.h >= 44)
+            axis_letter(ui, box.right() - 21, box.bottom() - 21, look->letter, look->fill, look->twin);
     }
 
     // Its stage, else the piece that it holds; of a training run's parameter its coordinates.

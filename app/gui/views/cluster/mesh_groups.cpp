@@ -11,11 +11,6 @@ namespace lockstep::gui {
 
 namespace {
 
-struct AxisLook {
-    std::string_view axis, letter, title, when;
-    Color fill;
-    Hatch twin;
-};
 constexpr AxisLook axis_looks[] = {
     {"tp", "T", "tensor", "in every layer, for every micro-batch", data::sky, Hatch::solid},
     {"cp", "C", "context", "keys and values, in every layer", data::orange, Hatch::dots},
@@ -70,6 +65,22 @@ std::string hops_words(const AxisTalk& axis) {  // "1 hop in 8"
 }
 
 }  // namespace
+
+const AxisLook* look_of_axis(std::string_view axis) {
+    for (const AxisLook& look : axis_looks)
+        if (look.axis == axis) return &look;
+    return nullptr;
+}
+void axis_fill(Ui& ui, const Rect& box, Color fill, Hatch twin) {
+    ui.rect(box, fill);
+    if (twin != Hatch::solid && box.w >= 4 && box.h >= 4) ui.hatch(box, faded(data::black, 0.42f), twin);
+}
+void axis_letter(Ui& ui, float x, float y, std::string_view letter, Color fill, Hatch twin, float side) {
+    axis_fill(ui, {x, y, side, side}, fill, twin);
+    ui.rect({x + side / 2 - 6, y + 2, 12, side - 4}, fill);
+    ui.text(x + side / 2, y + side / 2 + 4.5f, letter,
+            {.size = 12, .color = text_on(fill), .align = Align::center, .weight = 700, .mono = true});
+}
 
 double GpuTalk::bytes() const {
     double sum = 0;

@@ -11,6 +11,16 @@
 
 namespace lockstep::gui {
 
+// How an axis of a plan is told apart in pictures; null: work is not shared out along it.
+struct AxisLook {
+    std::string_view axis, letter, title, when;  // "tp", "T", "tensor", "in every layer, for every micro-batch"
+    Color fill;
+    Hatch twin;
+};
+const AxisLook* look_of_axis(std::string_view axis);
+void axis_fill(Ui& ui, const Rect& box, Color fill, Hatch twin);
+void axis_letter(Ui& ui, float x, float y, std::string_view letter, Color fill, Hatch twin, float side = 17);
+
 struct AxisTalk {
     std::string_view axis, letter, title, when;  // "tp", "T", "tensor", "in every layer, for every micro-batch"
     Color fill;

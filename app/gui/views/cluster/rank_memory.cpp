@@ -95,12 +95,17 @@ class RankMemoryView final : public View {
                             .badge = scene->memory.counted ? Provenance::executed : Provenance::derived,
                             .caption = caption});
         ui.push_scope("rank_memory");
-        const float used = has_room_to_itself(session, body.h) ? 0 : controls(ui, session, *scene, body);
+        float used = has_room_to_itself(session, body.h) ? 0 : controls(ui, session, *scene, body);
         if (hidden) {
             draw_hidden_place(ui, {body.x, body.y + used, body.w, body.h - used});
             return ui.pop_scope();
         }
         std::vector<Bar> bars = bars_of(*scene);
+        if (const std::string says = headline_of(bars); !says.empty() && session.workspace == Workspace::learn) {
+            const bool fits = ui.text_width(says, {.size = 18, .weight = 700}) <= body.w;
+            ui.text(body.x, body.y + used + 16, says, {.size = fits ? 18.0f : 15.0f, .weight = 700, .width = body.w});
+            used += 28;
+        }
         follow(ui, bars);
         const bool strip = body.h - used > 300 && !scene->memory.over_step.empty();
         const float below = strip ? 118.0f : 0.0f;
@@ -130,6 +135,7 @@ class RankMemoryView final : public View {
         if (const Looked looked = looked_at(scene, focus); trained(scene) && !looked.points->empty())
             text += fmt::format("  {} at {} µs: {}\n", looked.name, amount(schedule_time(session, focus, scene)),
                                 memory_words(heights_at(*looked.points, share_of_step(session, focus, scene))));
+        if (const std::string says = headline_of(bars_of(scene)); !says.empty()) text += "  " + says + "\n";
         return text + "  " + caption_of(scene) + "\n";
     }
 
@@ -273,6 +279,17 @@ class RankMemoryView final : public View {
                 bars.push_back({fmt::format("rank {}", rank), {}, {}, heights_of(column.bytes), {}});
         }
         return bars;
+    }
+
+    // "A rank holds 120 GB with plain, 31.4 GB with ZeRO-1, ..."; empty: one bar, ranks of one run, or all alike.
+    static std::string headline_of(const std::vector<Bar>& bars) {
+        if (bars.size() < 2 || bars.size() > 4) return {};
+        std::string text;
+        for (const Bar& bar : bars) {
+            if (bar.name.starts_with("rank ")) return {};
+            text += fmt::format("{} {} with {}", text.empty() ? "A rank holds" : ",", gigabytes(sum(bar.bytes)), bar.name);
+        }
+        return sum(bars.front().bytes) > 1.01 * sum(bars.back().bytes) ? text : std::string();
     }
 
     // Where bars change they move, and leave a ghost of what they were.

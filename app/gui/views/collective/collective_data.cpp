@@ -165,13 +165,16 @@ std::string collective_headline(const CollectiveBoard& board) {
         return fmt::format("Rank {} begins {} late, and all end {} later", shown.rank_of(shown.late_rank),
                            time_text(shown.late_us), time_text(shown.run.total_us - shown.on_time_us));
     if (shown.operation == "broadcast") {
+        if (const int complete = complete_ranks(board); complete < ranks)
+            return fmt::format("{} of {} ranks have the whole {} in the end", complete, ranks, bytes);
         const std::string done = fmt::format("all {} ranks have the {} after {}", ranks, bytes, took);
         if (shown.algorithm == "ring" && shown.chunks() > 1)
             return fmt::format("A chain, {} pieces close behind each other: {}", shown.chunks(), done);
         if (shown.algorithm == "tree") return fmt::format("A tree, {} copies one after another: {}", shown.rounds(), done);
         if (shown.algorithm == "parameter_server")
             return fmt::format("One link, {} copies one after another: {}", ranks - 1, done);
-        return fmt::format("All {} ranks have the {} after {}", ranks, bytes, took);
+        const auto share = static_cast<double>(shown.most_sent) / std::max(1.0, static_cast<double>(shown.run.bytes()));
+        return fmt::format("All {} ranks have the {} after {}; the busiest sends {:.3g} copies", ranks, bytes, took, share);
     }
     if (shown.operation == "all_reduce") {
         if (const int complete = complete_ranks(board); complete < ranks)
@@ -181,8 +184,9 @@ std::string collective_headline(const CollectiveBoard& board) {
             if (const double across = busiest_share(board, true), within = busiest_share(board, false); across > 0.5)
                 return fmt::format("The sum takes {}: the wall is busy {:.0f} % of it, links in a node {:.2g} %", took,
                                    100 * across, 100 * within);
-        return fmt::format("All {} ranks have the sum of {} after {}, in {}", ranks, bytes, took,
-                           counted(shown.rounds(), "step"));
+        const double share = static_cast<double>(shown.most_sent) / std::max(1.0, static_cast<double>(shown.run.bytes()));
+        return fmt::format("All {} ranks have the sum of {} after {}: {}, the busiest sends {:.3g} buffers", ranks, bytes,
+                           took, counted(shown.rounds(), "step"), share);
     }
     return {};
 }
@@ -236,8 +240,10 @@ std::string collective_caption(const scene::ClusterScene& scene) {
         text += fmt::format(" The port of rank {} runs at 1/{:g} of the speed, and all wait for it.",
                             slowest - shown.speeds.begin(), 1 / *slowest);
     else if (shown.late_rank < 0 && shown.run.bytes() > 0)
-        text += fmt::format(" The rank that sends most sends {:.3g} times the buffer.",
-                            static_cast<double>(shown.most_sent) / static_cast<double>(shown.run.bytes()));
+        text += shown.most_sent == shown.run.bytes()
+                    ? std::string(" No rank sends more than one whole buffer.")
+                    : fmt::format(" The rank that sends most sends {:.3g} times the buffer.",
+                                  static_cast<double>(shown.most_sent) / static_cast<double>(shown.run.bytes()));
     return text;
 }
 

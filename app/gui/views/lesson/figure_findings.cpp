@@ -52,9 +52,60 @@ std::string of_bubble(const FigureStack& stack, size_t one, size_t other) {
     return fmt::format("; bubble {:.0f} and {:.0f} %", share(one), share(other));
 }
 
-std::string of_one(const FigureStack& stack) {
+// NaN: the table has no such column, or its only row nothing in it.
+double figure_of_one(const FigureTable& table, std::string_view title, std::string_view unit) {
+    for (size_t c = 0; c < table.columns.size(); ++c)
+        if (table.columns[c].title == title && table.columns[c].unit == unit && table.rows.front().values[c] > 0)
+            return table.rows.front().values[c];
+    return std::nan("");
+}
+
+// Of a step's time, or a run's energy, how much is computing: forward, backward and what is computed again.
+double computing_of(const FigureStack& stack) {
+    double sum = 0;
+    for (size_t part = 0; part < stack.parts.size(); ++part)
+        for (const std::string_view name : {"forward", "backward", "recompute"})
+            if (stack.parts[part] == name) sum += stack.rows.front()[part];
+    return sum;
+}
+
+// "The whole run takes 65 days and 35.84 GWh on 16,384 GPUs; 67 % is computing". Empty: no whole run was planned.
+std::string of_whole_run(const FigureTable& table) {
+    const FigureStack& stack = table.stacks.front();
+    const double days = figure_of_one(table, "whole run", "days"), energy = figure_of_one(table, "whole run", "MWh"),
+                 gpus = figure_of_one(table, "GPUs", "");
+    if (std::isnan(days) || std::isnan(energy)) return {};
     const std::vector<double>& parts = stack.rows.front();
     const auto most = std::max_element(parts.begin(), parts.end());
+    const double total = stack.total(0), computing = 100 * computing_of(stack) / total;
+    const std::string took =
+        fmt::format("The whole run takes {} days and {}", scene::figure_text(days, "days"), stack_amount(energy, "MWh"));
+    if (*most > computing_of(stack))
+        return fmt::format("{}: {:.0f} % for {}, {:.0f} % for computing", took, 100 * *most / total,
+                           stack.parts[static_cast<size_t>(most - parts.begin())], computing);
+    return fmt::format("{} on {} GPUs; {:.0f} % is computing", took, scene::figure_text(gpus, ""), computing);
+}
+
+// "Each GPU reaches 449 TFLOP/s, 45 % of its peak; it computes for 73 % of the step".
+std::string of_rate(const FigureTable& table, const FigureStack& stack) {
+    const double rate = figure_of_one(table, "a GPU", "TFLOP/s"), mfu = figure_of_one(table, "MFU", "%");
+    if (std::isnan(rate) || std::isnan(mfu) || stack.unit != "us") return {};
+    return fmt::format("Each GPU reaches {:.3g} TFLOP/s, {:.2g} % of its peak; it computes for {:.0f} % of the step", rate,
+                       mfu, 100 * computing_of(stack) / stack.total(0));
+}
+
+std::string of_one(const FigureTable& table, std::string_view asked) {
+    const FigureStack& stack = table.stacks.front();
+    if (const std::string run = stack.unit == "MWh" ? of_whole_run(table) : std::string(); !run.empty()) return run;
+    if (const std::string rate = asked == "rate" ? of_rate(table, stack) : std::string(); !rate.empty()) return rate;
+    const std::vector<double>& parts = stack.rows.front();
+    const auto wanted = std::find(stack.parts.begin(), stack.parts.end(), asked);
+    const auto most = wanted != stack.parts.end() ? parts.begin() + (wanted - stack.parts.begin())
+                                                  : std::max_element(parts.begin(), parts.end());
+    if (const double computing = computing_of(stack);
+        wanted == stack.parts.end() && stack.unit == "us" && computing > 0 && computing >= *most)
+        return fmt::format("A GPU computes for {:.0f} % of the step: {} of {}", 100 * computing / stack.total(0),
+                           stack_amount(computing, stack.unit), stack_amount(stack.total(0), stack.unit));
     const double total = stack.total(0);
     if (most == parts.end() || !(total > 0)) return {};
     std::string part = stack.parts[static_cast<size_t>(most - parts.begin())],
@@ -62,19 +113,21 @@ std::string of_one(const FigureStack& stack) {
     if (part.starts_with("sent: ")) part.erase(0, 6);
     if (whole.starts_with("Sent")) return fmt::format("{:.0f} % of what is sent is {}", 100 * *most / total, part);
     whole.front() = static_cast<char>(std::tolower(whole.front()));
-    return fmt::format("{:.0f} % of the {} is {}: {} of {}", 100 * *most / total, whole, part,
+    const double percent = 100 * *most / total;
+    return fmt::format("{} % of the {} is {}: {} of {}",
+                       percent < 1 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent), whole, part,
                        stack_amount(*most, stack.unit), stack_amount(total, stack.unit));
 }
 
 }  // namespace
 
-static std::string finding_of(const FigureTable& table) {
+static std::string finding_of(const FigureTable& table, std::string_view asked) {
     if (table.stacks.empty() || table.rows.empty() || !table.note.empty()) return {};
     const FigureStack& stack = table.stacks.front();
     if (table.rows.size() == 1)
         return stack.limits.front() > 0 && table.over(0) > 0
                    ? fmt::format("{} {}", table.rows.front().name, over_text(table, 0))
-                   : of_one(stack);
+                   : of_one(table, asked);
     if (stack.limits.front() > 0)  // of memory: what fits and what does not
         for (size_t row = 0; row < table.rows.size(); ++row)
             for (size_t other = 0; other < table.rows.size(); ++other)
@@ -98,8 +151,8 @@ static std::string finding_of(const FigureTable& table) {
                        table.rows[least].name, amount, stack_amount(low, stack.unit), of_bubble(stack, most, least));
 }
 
-std::string figures_headline(const FigureTable& table) {
-    std::string says = finding_of(table);
+std::string figures_headline(const FigureTable& table, std::string_view asked) {
+    std::string says = finding_of(table, asked);
     for (const std::string_view begin : {"the ", "one ", "on "})
         if (says.starts_with(begin))
             says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));

@@ -58,7 +58,18 @@ std::string figures_caption(const FigureTable& table, size_t base) {
             if (!(table.over(other) > 0))
                 return fmt::format("{} {}; {} fits.", table.rows[row].name, over_text(table, row), table.rows[other].name);
     }
-    // The largest change of any figure against the base row.
+    // Of collectives how long they take is what is asked; else the largest change of any figure against the base row.
+    const auto timed = std::find_if(table.columns.begin(), table.columns.end(), [](const scene::FigureColumn& column) {
+        return column.title == "time" && column.unit == "µs";
+    });
+    if (table.stacks.empty() && timed != table.columns.end()) {
+        const auto at = static_cast<size_t>(timed - table.columns.begin());
+        const auto by_time = [at](const FigureRow& a, const FigureRow& b) { return a.values[at] < b.values[at]; };
+        const auto [least, most] = std::minmax_element(table.rows.begin(), table.rows.end(), by_time);
+        if (least->values[at] > 0 && most->values[at] > 1.005 * least->values[at])
+            return fmt::format("{} takes {:.3g} times as long as {}.", most->name, most->values[at] / least->values[at],
+                               least->name);
+    }
     double most = 0;
     std::string text;
     for (const FigureRow& row : table.rows)
@@ -115,7 +126,7 @@ class FigureRowsView final : public View {
         ui.push_scope("figure rows");
         Rect rest = body;
         const bool low = body.h < 300 && has_room_to_itself(session, body.h);
-        if (const std::string says = figures_headline(table);
+        if (const std::string says = figures_headline(table, part_asked(session.lesson));
             !hidden && (low || area.h >= least_with_headline) && !says.empty()) {
             const bool fits = !low && ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
             const float taken = low ? 24 : 34;
@@ -151,7 +162,8 @@ class FigureRowsView final : public View {
         }
         for (const scene::FigureStack& stack : table.stacks)
             text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
-        if (const std::string says = hidden ? std::string() : figures_headline(table); !says.empty())
+        if (const std::string says = hidden ? std::string() : figures_headline(table, part_asked(session.lesson));
+            !says.empty())
             text += "  " + says + "\n";
         return text + "  " +
                (hidden ? std::string("The figures stay hidden until you lock an answer.")
@@ -182,7 +194,7 @@ class FigureRowsView final : public View {
     static std::string caption_of(const FigureTable& table, size_t base, const LessonState& state) {
         if (table.rows.size() < 2 || table.stacks.empty() || !table.note.empty()) return figures_caption(table, base);
         if (!is_about(table.stacks.front(), state)) {
-            const std::string says = figures_headline(table);
+            const std::string says = figures_headline(table, part_asked(state));
             return says.empty() ? figures_caption(table, base) : says + ".";
         }
         const scene::FigureStack& stack = table.stacks.front();
@@ -344,7 +356,7 @@ class FigureRowsView final : public View {
         if (stacks == 0) return static_cast<void>(draw_cards(ui, table, body, hidden));
         FigureTable fewer = table;  // what the bars say needs no card
         if (!hidden) take_drawn_columns(fewer, stacks);
-        if (fewer.columns.empty())
+        if (fewer.columns.size() < 2)  // one card alone would fill a page: the caption has its figure
             return draw_stacks_alone(ui, table, stacks, body, std::clamp(body.w * 0.16f, 90.0f, 190.0f), hidden);
         const float cards = fewer.columns.size() > 6 ? 200 : 136;
         const float above = std::max(below, std::min(body.h - cards, below + 110 * static_cast<float>(stacks)));
@@ -442,6 +454,21 @@ class FigureRowsView final : public View {
         for (size_t i = step + 1; shown != nullptr && i-- > 0;)
             if (!state.lesson->steps[i].predicts.empty() && lessons::scene_at(*state.lesson, i) == shown)
                 return state.lesson->steps[i].predicts.back().of.names();
+        return {};
+    }
+
+    // Of what its stack is made of the part that the step asks for, as figures_headline() takes it.
+    static std::string_view part_asked(const LessonState& state) {
+        static constexpr std::pair<std::string_view, std::string_view> parts[] = {{"share.tensor", "tensor parallel"},
+                                                                                  {"share.context", "context parallel"},
+                                                                                  {"share.data", "data parallel"},
+                                                                                  {"share.bubble", "bubble"},
+                                                                                  {"share.update", "update"},
+                                                                                  {"tflops", "rate"},
+                                                                                  {"mfu", "rate"}};
+        const std::vector<scene::FigureName> names = names_asked(state);
+        for (const auto& [figure, part] : parts)
+            if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.base == figure; })) return part;
         return {};
     }
 

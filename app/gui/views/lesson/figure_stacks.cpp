@@ -104,6 +104,31 @@ std::string stack_tip(const FigureTable& table, const FigureStack& stack, size_t
     return text;
 }
 
+// What the board has no room for: black, hatched in vermillion, with a strip of the parts' own colours below.
+void draw_overflow(Ui& ui, const FigureStack& stack, size_t row, const Rect& track, double most, float over) {
+    const Color part_edge = text_on(data::black);
+    const auto x_of = [&](double value) { return track.x + track.w * static_cast<float>(value / most); };
+    const float strip = track.h >= 30 ? 6.0f : 0.0f;
+    const Rect rest{over, track.y, x_of(stack.total(row)) - over, track.h - strip};
+    ui.rect(rest, data::black);
+    for (float x = rest.x; x < rest.right(); x += 440)
+        ui.hatch({x, rest.y, std::min(440.0f, rest.right() - x), rest.h}, data::vermillion, Hatch::diagonal);
+    double done = 0;
+    for (size_t part = 0; part < stack.parts.size(); ++part) {
+        const double value = stack.rows[row][part];
+        const float from = std::max(over, x_of(done)), to = x_of(done += value);
+        if (!(value > 0) || to - from < 1) continue;
+        if (from > over) ui.rect({from, track.y, 1.5f, track.h}, part_edge);
+        const std::string words = fmt::format("{} {}", stack.parts[part], stack_amount(value, stack.unit));
+        const float width = ui.text_width(words, {.size = 12, .weight = 600}) + 10;
+        const bool named = from <= over && over - x_of(done - value) > width;  // in what the board has room for
+        if (track.h < 24 || width + 6 > to - from || named) continue;
+        const float middle = (from + to) / 2, y = rest.y + rest.h / 2;
+        ui.rect({middle - width / 2, y - 9, width, 18}, data::black);
+        ui.text(middle, y + 4.5f, words, {.size = 12, .color = part_edge, .align = Align::center, .weight = 600});
+    }
+}
+
 void draw_stack_bar(Ui& ui, const FigureStack& stack, size_t row, const Rect& track, double most) {
     const auto x_of = [&](double value) { return track.x + track.w * static_cast<float>(value / most); };
     const double limit = stack.limits[row], total = stack.total(row);
@@ -126,12 +151,7 @@ void draw_stack_bar(Ui& ui, const FigureStack& stack, size_t row, const Rect& tr
         }
         done += value;
     }
-    if (over < 1e9f) {
-        const Rect rest{over, track.y, x_of(total) - over, track.h};
-        ui.rect(rest, data::black);
-        for (float x = rest.x; x < rest.right(); x += 440)
-            ui.hatch({x, rest.y, std::min(440.0f, rest.right() - x), rest.h}, data::vermillion, Hatch::diagonal);
-    }
+    if (over < 1e9f) draw_overflow(ui, stack, row, track, most, over);
     if (limit > 0) ui.rect({x_of(limit) - 1, track.y - 4, 2, track.h + 8}, data::vermillion);
 }
 

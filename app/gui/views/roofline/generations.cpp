@@ -197,7 +197,11 @@ struct Table {
         return line.y + (closest() ? 13.0f : closer() ? 15.0f : close() ? 17.0f : 20.0f);
     }
     float bar_y(const Rect& line) const { return line.y + (closest() ? 17.0f : closer() ? 20.0f : close() ? 23.0f : 28.0f); }
-    float bar_height() const { return closest() ? 4.0f : close() ? 5.0f : height < 52 ? 7.0f : 9.0f; }
+    float bar_height() const {
+        return closest() ? 4.0f : close() ? 5.0f : height < 52 ? 7.0f : tall() ? height * 0.22f : 9.0f;
+    }
+    bool tall() const { return height >= 68; }  // with how many times the row above's a figure is, below its bar
+    float below(const Rect& line) const { return bar_y(line) + bar_height() + 13; }
     float right_of(size_t column) const { return body.x + name + pitch * static_cast<float>(column) + pitch - 10; }
 };
 
@@ -213,7 +217,7 @@ Table place_table(const Ui& ui, const std::vector<Row>& rows, const Rect& body, 
     for (int go = 1; go <= 4 && room / static_cast<float>(table.columns.size()) < 62; ++go)
         std::erase_if(table.columns, [go](const Column& column) { return column.goes == go; });
     table.pitch = room / static_cast<float>(table.columns.size());
-    table.height = std::min(64.0f, (body.h - table.head) / static_cast<float>(rows.size()));
+    table.height = std::min(104.0f, (body.h - table.head) / static_cast<float>(rows.size()));
     for (const Row& row : rows) {
         if (row.time_us > 0) table.most_speed = std::max(table.most_speed, 1 / row.time_us);
         if (row.measured) table.most_speed = std::max(table.most_speed, 1 / row.measured->time_us);  // a mark at its end
@@ -269,6 +273,10 @@ void draw_row(Ui& ui, const Session& session, const Table& table, const std::vec
         if (table.bars())
             bar(ui, {right - width, table.bar_y(line), width, table.bar_height()}, most > 0 ? value / most : 0,
                 sequential(0.6f, theme));
+        const double before = &row == &rows.front() ? 0 : column.value((&row - 1)->gpu);
+        if (table.tall() && before > 0 && value > 0)
+            ui.text(right, table.below(line), "x " + times_as(value / before),
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = table.pitch - 4});
     }
 }
 
@@ -300,7 +308,7 @@ void draw_time(Ui& ui, const Table& table, const Row& row, const Rect& line, boo
             1 / row.time_us / table.most_speed, data::green);
     if (row.measured) draw_measured(ui, table, row, line);
     if (table.height >= 52)
-        ui.text(right, line.y + 49, bound(row),
+        ui.text(right, table.tall() ? table.below(line) : line.y + 49, bound(row),
                 {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = table.time - 4});
 }
 
@@ -327,7 +335,7 @@ class GenerationsView final : public View {
             const bool fits = ui.text_width(says, {.size = 20, .weight = 700}) <= body.w;
             ui.text(body.x, body.y + 20, says, {.size = fits ? 20.0f : 16.0f, .weight = 700, .width = body.w});
             body = {body.x, body.y + 38, body.w, body.h - 38};
-        } else if (body.h >= 224 && body.h < 300 && !says.empty()) {  // half a panel
+        } else if (body.h >= 190 && body.h < 300 && !says.empty()) {  // half a panel
             ui.text(body.x, body.y + 12, says, {.size = 15, .weight = 700, .width = body.w});
             body = {body.x, body.y + 18, body.w, body.h - 18};
         }

@@ -407,8 +407,13 @@ void draw_curve(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
     }
     if (!scene.truth) return;
     const Faded faint(ui, scene.shown);
-    ui.text(plane.in.right() + 14, plane.in.y + 18, "your pencil", {.size = 12, .color = theme.ink2});
-    ui.text(plane.in.right() + 14, plane.in.y + 38, "the run", {.size = 12, .color = theme.right, .weight = 600});
+    const float legend = plane.in.right() + 14, foot = plane.in.bottom() - 8;
+    const Point pencilled[] = {{legend, foot - 24}, {legend + 22, foot - 24}},
+                ran[] = {{legend, foot - 4}, {legend + 22, foot - 4}};
+    ui.polyline(pencilled, theme.ink2, 1.8f, 7, 4);
+    ui.polyline(ran, data::green, 2.5f);
+    ui.text(legend + 28, foot - 20, "your pencil", {.size = 12, .color = theme.ink2});
+    ui.text(legend + 28, foot, "the run", {.size = 12, .color = theme.right, .weight = 600});
 }
 
 bool curve_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const KeyPress& key) {

@@ -178,6 +178,9 @@ class SketchView final : public View {
         if (picture.bare) return picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
         if (!scene.board.text.empty()) draw_source(ui, scene, {body.x, y, body.w - table - (tiny ? 0 : 16), h});
         if (!tiny) draw_table(ui, scene, given, {body.right() - table, y, table, h});
+        // A curve alone has the room beside the table: its names stand right of its plane, at the foot.
+        if (picture.kind == "curve" && !tiny && scene.board.text.empty())
+            return picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w - table + 134, body.bottom() - y - 8});
         if (h > 0) y += h + (low ? 10 : 18);
         picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
     }

@@ -104,7 +104,8 @@ class CurvesView final : public View {
             constexpr float apart = 72;  // how far they are from each other, where they draw one line
             if (const Apart same = apart_of(curves); same.alike && losses.h > 2 * apart) {
                 losses.h -= apart + 22;
-                draw_apart(ui, curves, {losses.x, losses.bottom() + 40, losses.w, apart - 18});
+                draw_apart(ui, curves, scaled(*snapshot, focus, losses, true).x.high,
+                           {losses.x, losses.bottom() + 40, losses.w, apart - 18});
             }
             plot(ui, session, focus, *snapshot, losses, true);
             ui.pop_scope();
@@ -468,7 +469,7 @@ class CurvesView final : public View {
             if (one.running || one.kept_back || one.loss.empty() || one.loss.size() != curves.front().loss.size()) return {};
             for (size_t i = 0; i < one.loss.size(); ++i) {
                 const double off = apart_at(curves, run, i);
-                if (!(off <= 1e-9)) return {};
+                if (!(off <= 2.5e-7)) return {};  // two of the last bits of 32
                 apart.most = std::max(apart.most, off);
             }
         }
@@ -483,34 +484,36 @@ class CurvesView final : public View {
     }
 
     // A dot a step and run: by which part of itself its loss is off the first run's, on powers of ten; equal ones at the
-    // foot.
-    static void draw_apart(Ui& ui, const std::vector<Curve>& curves, const Rect& r) {
+    // foot. `end_step`: the step at which the axis above ends.
+    static void draw_apart(Ui& ui, const std::vector<Curve>& curves, double end_step, const Rect& r) {
         const Theme& theme = *ui.theme;
-        constexpr double low = 1e-17, high = 1e-13;
+        const bool single = apart_of(curves).most > 1e-12;  // they ran in 32 bits
+        const double high = single ? 1e-6 : 1e-13, low = 1e-4 * high;
         const Rect plot{r.x + 44, r.y, r.w - 44 - 8, r.h};
         const auto y_of = [&](double off) {
-            const double share = (std::log10(std::clamp(off, low, high)) + 17) / 4;
+            const double share = std::log10(std::clamp(off, low, high) / low) / 4;
             return plot.bottom() - plot.h * static_cast<float>(share);
         };
         const TextStyle small{.size = 12, .color = theme.ink2};
         const float end =
             ui.text(r.x, r.y - 8,
                     fmt::format("how far off the losses of {} are, as a part of the loss", curves.front().name), small);
-        if (const std::string_view dashed = "dashed: the last bit of 64";
+        if (const std::string_view dashed = single ? "dashed: the last bit of 32" : "dashed: the last bit of 64";
             end + 20 + ui.text_width(dashed, small) < r.right())
             ui.text(r.right() - 8 - ui.text_width(dashed, small), r.y - 8, dashed, small);
-        for (const auto& [off, words] : {std::pair{1e-13, "1e-13"}, {1e-15, "1e-15"}, {low, "0"}}) {
+        for (const double off : {high, 0.01 * high, low}) {
             ui.rect({plot.x, y_of(off), plot.w, 1}, theme.grid);
-            ui.text(plot.x - 8, y_of(off) + 4, words, {.size = 12, .color = theme.quiet, .align = Align::right});
+            ui.text(plot.x - 8, y_of(off) + 4, off == low ? std::string("0") : fmt::format("{:.0e}", off),
+                    {.size = 12, .color = theme.quiet, .align = Align::right});
         }
-        const float half_bit = y_of(std::numeric_limits<double>::epsilon());
+        const float half_bit =
+            y_of(single ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon());
         const Point line[] = {{plot.x, half_bit}, {plot.right(), half_bit}};
         ui.polyline(line, theme.ink3, 1, 4, 4);
         const size_t steps = curves.front().loss.size();
         for (size_t run = 1; run < curves.size(); ++run)
             for (size_t step = 0; step < steps; ++step) {
-                const float x =
-                    plot.x + plot.w * static_cast<float>(step) / static_cast<float>(std::max<size_t>(1, steps - 1));
+                const float x = plot.x + plot.w * static_cast<float>(static_cast<double>(step) / std::max(1.0, end_step));
                 const float y = y_of(apart_at(curves, run, step)),
                             half = 3.5f - 0.5f * static_cast<float>(std::min<size_t>(run, 4));
                 ui.rect({x - half, y - half, 2 * half, 2 * half}, color(curves, run, theme));

@@ -73,6 +73,26 @@ TEST_CASE("what bars draw needs no column beside them") {
     for (const scene::FigureRow& row : table.rows) CHECK(row.values.size() == table.columns.size());
 }
 
+TEST_CASE("one plan's headline says what is asked for: what a GPU reaches, a part, or days and energy of the run") {
+    const auto with_first = [](scene::FigureTable table, std::string_view unit) {  // the stack in that unit
+        std::stable_partition(table.stacks.begin(), table.stacks.end(),
+                              [&](const scene::FigureStack& stack) { return stack.unit == unit; });
+        return table;
+    };
+    {
+        RowsDesk desk("plan", "llama3-8b name=cut dp=8 tp=8 sequence_parallel=1 link=10gbe sequence=8192 batch=64", "rows",
+                      false);
+        const scene::FigureTable table = with_first(desk.table(), "us");
+        CHECK_THAT(
+            figures_headline(table, "rate"),
+            Catch::Matchers::Matches("Each GPU reaches .* TFLOP/s, .* % of its peak; it computes for .* % of the step"));
+        CHECK_THAT(figures_headline(table, "tensor parallel"), Catch::Matchers::Contains("is tensor parallel: "));
+    }
+    RowsDesk desk("plan", "llama3-8b name=run dp=64 zero=3 link=ib-ndr sequence=8192 batch=64 tokens=15000", "rows", false);
+    CHECK_THAT(figures_headline(with_first(desk.table(), "MWh")),
+               Catch::Matchers::Matches("The whole run takes .* days and .* on 64 GPUs; .* % is computing"));
+}
+
 TEST_CASE("rows of links say whether latency or the bytes make their times") {
     {
         RowsDesk small("collective", "ring name=slow ranks=8 bytes=4096 link=10gbe; ring name=fast link=nvlink4", "rows",

@@ -45,7 +45,13 @@ class ProcessesView final : public View {
             ui.text(body.x, y + 44, says.difference, {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += 56;
         }
-        y += draw_command(ui, places, {body.x, y, body.w, low ? 30.0f : 52.0f}) + 8;
+        if (low && !hidden) {  // what it finds, in place of the command that started it
+            const std::string says = finding(session, places, snapshot->cluster->mesh).headline;
+            ui.text(body.x, y + 18, says, {.size = 18, .weight = 700, .width = body.w});
+            y += 34;
+        } else {
+            y += draw_command(ui, places, {body.x, y, body.w, low ? 30.0f : 52.0f}) + 8;
+        }
         if (!low) y += draw_ways(ui, body, y);
         constexpr float legend = 24, told = 136;
         const float below = low ? 0 : told;

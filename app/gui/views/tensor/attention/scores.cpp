@@ -245,12 +245,15 @@ class ScoresView final : public View {
             std::floor(std::min({64.0f, (r.w - labels - gaps(grid.keys)) / static_cast<float>(grid.keys),
                                  (r.bottom() - top - 4 - gaps(grid.queries)) / static_cast<float>(grid.queries)}));
         if (cell < 4) return;
-        const auto along = [&](int64_t i) {
-            return cell * static_cast<float>(i) +
+        // Fewer queries than keys: a row takes the height that there is.
+        const float tall = std::clamp(
+            std::floor((r.bottom() - top - 4 - gaps(grid.queries)) / static_cast<float>(grid.queries)), cell, 1.8f * cell);
+        const auto along = [&](int64_t i, float side) {
+            return side * static_cast<float>(i) +
                    (tile > 1 && tile < grid.keys ? 4.0f * static_cast<float>(i / tile) : 0.0f);
         };
         const auto place = [&](int64_t q, int64_t k) {
-            return Rect{r.x + labels + along(k), top + along(q), cell - 1, cell - 1};
+            return Rect{r.x + labels + along(k, cell), top + along(q, tall), cell - 1, tall - 1};
         };
         const int64_t row = row_of(grid), every = cell >= 18 ? 1 : cell >= 9 ? 4 : 8;
         const TextStyle small{.size = 12, .color = theme.quiet, .align = Align::center, .mono = true};
@@ -260,7 +263,7 @@ class ScoresView final : public View {
             TextStyle style = small;
             style.align = Align::right;
             if (q == row) style.color = theme.ink, style.weight = 700;
-            ui.text(r.x + labels - 8, place(q, 0).y + cell / 2 + 4, std::to_string(q + 1), style);
+            ui.text(r.x + labels - 8, place(q, 0).y + tall / 2 + 4, std::to_string(q + 1), style);
         }
         ui.text(r.x, top - 5, "query", {.size = 12, .color = theme.quiet});
         // Keys that lie in parts: whose they are, above the numbers.
@@ -294,7 +297,7 @@ class ScoresView final : public View {
                                                      : share_text(share);
                 if ((!shares || share >= 0.045f || (cell >= 34 && share >= 5e-4f)) &&
                     ui.text_width(text, {.size = 12, .mono = true}) < cell - 3)
-                    ui.text(at.x + (cell - 1) / 2, at.y + cell / 2 + 4, text,
+                    ui.text(at.x + (cell - 1) / 2, at.y + tall / 2 + 4, text,
                             {.size = 12, .color = text_on(fill), .align = Align::center, .mono = true});
                 if (!ui.hovered(at)) continue;
                 ui.tooltip(known.shares ? fmt::format("query {} and key {}: score {:.4g}, share {:.3g} %", q + 1, k + 1,

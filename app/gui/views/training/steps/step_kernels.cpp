@@ -82,6 +82,12 @@ class StepKernelsView final : public View {
             const std::string says = step_times_headline(named_steps(*session.snapshot(), *step));
             ui.text(body.x, body.y + 14, says, {.size = 16, .weight = 700, .width = body.w});
             body = {body.x, body.y + 24, body.w, body.h - 24};
+            if (session.snapshot()->training.beside.empty() && body.h >= 150 && body.w <= 900) {  // one step alone
+                gantts(ui, session, focus, *step, {body.x, body.y, body.w, 84});
+                draw_step_times(ui, named_steps(*session.snapshot(), *step),
+                                {body.x, body.y + 90, body.w, std::min(96.0f, body.h - 90)});
+                return ui.pop_scope();
+            }
         }
         const bool side = body.w > 900;
         constexpr std::string_view pages[] = {"ranks", "kernels"};
