@@ -186,7 +186,7 @@ class CurvesView final : public View {
     }
     static constexpr float headline_from = 230, roomy_from = 330;  // heights of a lesson's picture with room for one
 
-    static double rounded_up(double most) {  // to one digit: a bound is never rounded down
+    static double digit_above(double most) {  // to one digit: a bound is never rounded down
         const double unit = std::pow(10, std::floor(std::log10(most)));
         return unit * std::ceil(most / unit - 1e-9);
     }
@@ -209,7 +209,7 @@ class CurvesView final : public View {
         if (const Apart same = apart_of(curves); same.alike)
             return fmt::format("{} runs, one curve: {}", curves.size(),
                                same.most > 0
-                                   ? fmt::format("no loss is off by more than {:.0e} of itself", rounded_up(same.most))
+                                   ? fmt::format("no loss is off by more than {:.0e} of itself", digit_above(same.most))
                                    : "every loss is equal to the last bit");
         if (read) {
             const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
@@ -232,8 +232,11 @@ class CurvesView final : public View {
         const Curve& curve = snapshot.training.curves.front();
         const double first = curve.loss.front(), last = curve.loss.back();
         if (const double guess = guess_of(snapshot); guess > 0)
-            return fmt::format("The generator's loss ends at {}, near ln 2 = {:.3f}: neither player wins", loss_text(last),
-                               guess);
+            return fmt::format(
+                "Loss {} at first, {} at last, near ln 2 = {:.3f}{}", loss_text(first), loss_text(last), guess,
+                curve.accuracy.empty() || curve.accuracy.back().measures.empty()
+                    ? std::string()
+                    : fmt::format(": yet {:.0f} of 8 clumps are covered", curve.accuracy.back().measures.front().value));
         if (curve.target > 0 && curve.to_target > 0)
             return fmt::format("The target of {:g} is reached after {}", curve.target, counted(curve.to_target, "step"));
         const std::string steps = counted(curve.loss.size(), "step");

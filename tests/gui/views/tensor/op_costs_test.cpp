@@ -128,7 +128,7 @@ TEST_CASE("what a model shows, and what curves come to, stands in a headline onc
     };
     at(0, "batch", "All get nearly the same answer");
     at(2, "batch", "The made points cover 0 of the eight clumps");
-    at(4, "curves", "near ln 2 = 0.693: neither player wins");
+    at(4, "curves", "near ln 2 = 0.693: yet 8 of 8 clumps are covered");
     at(5, "batch", "of the other nodes are placed right", false);
     at(6, "batch", "By its likeliest moves it walks against a wall after 1 step");
     at(8, "batch", "Each ring stands at the mean of its points");
