@@ -132,7 +132,7 @@ TEST_CASE("what a model shows, and what curves come to, stands in a headline onc
     at(5, "batch", "of the other nodes are placed right", false);
     at(6, "batch", "By its likeliest moves it walks against a wall after 1 step");
     at(8, "batch", "Each ring stands at the mean of its points");
-    at(2, "seeds", "By its seed alone cold start reads 7.2 or 95.4 %", true, "B10");
+    at(2, "seeds", "Nothing but the seed differs: 7.2 to 95.4 % are read", true, "B10");
     at(7, "seeds", "one seed alone could have put LARC before LARS", true, "B10");
     at(8, "curves", "The target of 1.2 is reached after", true, "B09");
     at(12, "batch", "From 40 known labels, 98.6 % of the other nodes are placed right");
