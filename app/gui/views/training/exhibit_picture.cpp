@@ -194,7 +194,8 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
     std::string shown = flat;
     while (shown.size() > 20 && ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line, false) > room)
         shown.resize(shown.size() * 9 / 10);
-    ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line);
+    const float end = y + 8 + ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line);
+    if (r.bottom() - end > 110) draw_losses_below(ui, snapshot, {r.x, end + 12, r.w, r.bottom() - end - 12});
 }
 
 void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {

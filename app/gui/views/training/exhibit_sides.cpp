@@ -49,9 +49,13 @@ void draw_shares_beside(Ui& ui, const std::vector<ShareBar>& bars, std::string_v
     ui.text(x, end + 18, words, {.size = 12, .color = theme.ink2, .align = turned ? Align::right : Align::left});
 }
 
+std::string sum_text(double value) {  // 3,574 or 4.67
+    return readable_number(value < 100 && value != std::round(value) ? fmt::format("{:.2f}", value)
+                                                                     : fmt::format("{:.0f}", value));
+}
 // A run's loss by step, where it says what the picture beside it cannot: how it came to rest.
 // `least`: what other runs came to, a dashed line; 0: not known.
-void draw_rest(Ui& ui, const Curve& curve, std::string_view title, double least, const Rect& r) {
+void draw_rest(Ui& ui, const Curve& curve, std::string_view title, double least, const Rect& r, bool rounds = true) {
     const Theme& theme = *ui.theme;
     ui.text(r.x, r.y + 10, title, {.size = 14, .weight = 600, .width = r.w});
     double most = 0;
@@ -66,7 +70,7 @@ void draw_rest(Ui& ui, const Curve& curve, std::string_view title, double least,
     const double unit = rounded(most / 4);
     for (double mark = 0; mark <= most * 1.001; mark += unit) {
         ui.line({plot.x, at(0, mark).y}, {plot.right(), at(0, mark).y}, theme.grid);
-        ui.text(plot.x - 8, at(0, mark).y + 4, readable_number(fmt::format("{:.0f}", mark)),
+        ui.text(plot.x - 8, at(0, mark).y + 4, sum_text(mark),
                 {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
     }
     if (least > 0) {
@@ -87,9 +91,9 @@ void draw_rest(Ui& ui, const Curve& curve, std::string_view title, double least,
                 {.size = 13, .align = Align::right, .weight = 600});
     }
     ui.circle(line.back(), 4.5f, data::orange);
-    ui.text(line.back().x - 4, line.back().y + 22, readable_number(fmt::format("{:.0f}", curve.loss.back())),
+    ui.text(line.back().x - 4, line.back().y + 22, sum_text(curve.loss.back()),
             {.size = 14, .align = Align::right, .weight = 700});
-    ui.text(plot.x, plot.bottom() + 16, "round 1", {.size = 12, .color = theme.quiet});
+    ui.text(plot.x, plot.bottom() + 16, rounds ? "round 1" : "step 1", {.size = 12, .color = theme.quiet});
     ui.text(plot.right(), plot.bottom() + 16, fmt::format("{}", curve.loss.size()),
             {.size = 12, .color = theme.quiet, .align = Align::right});
 }
@@ -103,6 +107,12 @@ const nn::Evaluation* measured_at(const Snapshot& snapshot) {
     for (const nn::Evaluation& one : snapshot.training.curves.front().accuracy)
         if (one.step <= snapshot.training.step->step + 1) newest = &one;
     return newest;
+}
+
+void draw_losses_below(Ui& ui, const Snapshot& snapshot, const Rect& r) {
+    if (snapshot.training.curves.empty() || snapshot.training.curves.front().loss.size() < 3) return;
+    const Curve& curve = snapshot.training.curves.front();
+    draw_rest(ui, curve, fmt::format("training loss by step, from {:.2f} on", curve.loss.front()), 0, r, false);
 }
 
 bool draw_beside(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {

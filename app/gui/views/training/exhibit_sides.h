@@ -12,6 +12,9 @@ const nn::Evaluation* measured_at(const Snapshot& snapshot);
 // Beside a square of points; false: there is nothing else to see.
 bool draw_beside(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r);
 
+// Below what a model wrote: how its loss has gone.
+void draw_losses_below(Ui& ui, const Snapshot& snapshot, const Rect& r);
+
 // Beside a maze: what a walk brings by this policy, between what drawn moves and the best policy bring.
 void draw_returns(Ui& ui, const Snapshot& snapshot, const Rect& r);
 
