@@ -2,6 +2,7 @@
 #include "lessons/player/companion/companion.h"
 
 #include "app/gui/views/lesson/companion_parts.h"
+#include "lessons/player/exercise.h"
 #include "lessons/player/story/story.h"
 #include "tests/gui/desk.h"
 
@@ -123,7 +124,7 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     CHECK_FALSE(desk.shows("Check it"));
     REQUIRE(desk.click_on("Keep it"));
     desk.settle();
-    CHECK(desk.shows("Kept. It is judged when you hand in, as it is then."));
+    CHECK(desk.said().find("Kept.") != std::string::npos);
     CHECK(exam_result(state).answered == 2);
     CHECK(state.last_check(state.step, 0)->report == nullptr);
     REQUIRE(desk.click_on("Hand in"));

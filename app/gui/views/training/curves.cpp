@@ -604,6 +604,7 @@ class CurvesView final : public View {
         CurveAxis& y = plot.y;
         auto& marks = plot.marks;
         y.log = true;
+        if (range.high < 2.5 * range.low) return scale_closely(plot, range);
         y.low = log_end(range.low, {1, 2, 3, 5}, false);
         y.high = std::max(log_end(range.high, {1, 2, 3, 5}, true), y.low * 2);
         for (double decade = 1e-8; decade < 1e6; decade *= 10)
@@ -615,6 +616,21 @@ class CurvesView final : public View {
                 (marks.empty() || tick_text(end) != marks[0].second))
                 marks.emplace_back(end, tick_text(end));
         if (marks.size() > 5) std::erase_if(marks, [](const auto& t) { return t.second.find('3') != std::string::npos; });
+    }
+
+    // Losses that hardly differ have the whole height, with marks at even numbers of a tenth of a decade or so.
+    static void scale_closely(Plot& plot, const Range& range) {
+        CurveAxis& y = plot.y;
+        y.log = true;
+        y.low = log_end(range.low, {1, 1.2, 1.5, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}, false);
+        y.high = std::max(log_end(range.high, {1, 1.2, 1.5, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}, true), y.low * 1.3);
+        const double decade = std::pow(10.0, std::floor(std::log10(y.low)));
+        for (const double unit : {0.1 * decade, 0.2 * decade, 0.5 * decade, decade, 2 * decade}) {
+            plot.marks.clear();
+            for (double i = std::ceil(y.low / unit - 1e-6); i * unit <= y.high * (1 + 1e-6); ++i)
+                plot.marks.emplace_back(i * unit, tick_text(i * unit));
+            if (plot.marks.size() <= 6) return;
+        }
     }
 
     static void scale_evenly(Plot& plot, const Range& range) {
