@@ -130,7 +130,7 @@ ExamResult exam_result(const LessonState& state) {
             const LessonState::Checked* const last = state.last_check(static_cast<int>(s), e);
             const bool passed = s < state.done.size() && state.done[s];
             ++result.tasks;
-            result.answered += passed || (last != nullptr && last->report);
+            result.answered += passed || (last != nullptr && (last->report || (state.holds_back() && last->checks > 0)));
             result.of_points += step.exercises[e].points;
             result.points += passed ? step.exercises[e].points : last != nullptr && last->report ? last->report->points : 0;
         }

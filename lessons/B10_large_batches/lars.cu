@@ -1,3 +1,3 @@
 extern "C" __global__ void lars(float* w, const float* g, int n, float rate, float trust) {
-    for (int i = 0; i < n; ++i) w[i] -= rate * g[i];
+    for (int i = threadIdx.x; i < n; i += 32) w[i] -= rate * g[i];
 }

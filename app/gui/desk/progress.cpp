@@ -109,6 +109,8 @@ bool everything_told(const LessonState& state) {
     for (const auto& step : state.predictions)
         for (const LessonState::Prediction& given : step)
             if (!given.truth) return false;
+    for (const auto& [where, checked] : state.checked)
+        if (checked.checks > 0 && !checked.report && checked.problem.empty()) return false;
     return true;
 }
 

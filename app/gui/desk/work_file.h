@@ -36,7 +36,10 @@ const ExerciseOnDesk& exercise_on_desk(const Session& session, ExerciseOnDesk& k
 void edit_exercise(Session& session, const lessons::Exercise& exercise);
 // Puts the lesson's text of it, and its launch, in the place of what the learner has written in the open document.
 void begin_again(Session& session, const lessons::Lesson& lesson, const lessons::Exercise& exercise);
-// Checks it: what is in the editor where the copy is open there, else the file.
+// Checks it: what is in the editor where the copy is open there, else the file. Of an exam that is not handed in it is saved
+// and counts as answered, and nothing is judged.
 void check_exercise(Session& session, int step, size_t exercise);
+// Every answer is locked, and every exercise is judged as it is now.
+void hand_in_exam(Session& session);
 
 }  // namespace lockstep::gui

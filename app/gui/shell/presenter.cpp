@@ -113,7 +113,8 @@ bool Shell::presenter_key(const KeyPress& key) {
     if (key.code == KeyCode::backspace || key.code == KeyCode::page_up) return turn_page(-1), true;
     LessonState& lesson = session.lesson;
     if (key.code == KeyCode::page_down || (key.code == KeyCode::space && state.focused == 0)) {
-        if (open == none) return turn_page(1), true;
+        if (open == none || lesson.holds_back())
+            return turn_page(1), true;  // an exam's tasks are not run in front of a class
         const auto at = static_cast<size_t>(lesson.step);
         LessonState::Prediction& given = lesson.predictions[at][open];
         const std::vector<int>& hands = presenter.hands[{lesson.step, open}];
@@ -583,7 +584,7 @@ void Shell::present_strip(Ui& ui, const Rect& strip) {
     std::vector<Help> keys = {{"Space", "play"}};
     if (learns) {
         const size_t open = open_prediction();
-        keys = {{"Space", open == none ? "next" : "run it"}, {"Backspace", "back"}};
+        keys = {{"Space", open == none || session.lesson.holds_back() ? "next" : "run it"}, {"Backspace", "back"}};
         if (presenter.one_of_both) keys.insert(keys.begin() + 1, {"P", presenter.words ? "picture" : "text"});
         if (open != none) keys.push_back({letters, "a hand more"}), keys.push_back({"Shift", "one less"});
         keys.push_back({"N", say_to_speaker ? "notes for you" : "notes for all"});

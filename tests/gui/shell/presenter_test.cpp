@@ -132,6 +132,18 @@ TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space
     CHECK(desk.session.lesson.step == 2);
 }
 
+TEST_CASE("Space turns the pages of an exam, and answers none of its tasks") {
+    Desk desk("BX", 1);
+    desk.key(KeyCode::space);
+    desk.settle();
+    CHECK(desk.session.lesson.step == 2);
+    desk.key(KeyCode::page_down);
+    desk.settle();
+    CHECK(desk.session.lesson.step == 3);
+    for (const auto& step : desk.session.lesson.predictions)
+        for (const LessonState::Prediction& given : step) CHECK_FALSE(given.locked);
+}
+
 TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run, and F11 leaves") {
     Desk desk("A06", 0);
     CHECK(desk.shows("leave"));

@@ -2,6 +2,7 @@
 #include "lessons/player/companion/companion.h"
 
 #include "app/gui/views/lesson/companion_parts.h"
+#include "lessons/player/exercise.h"
 #include "lessons/player/story/story.h"
 #include "tests/gui/desk.h"
 
@@ -120,6 +121,12 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     CHECK(desk.shell.describe("lesson").find("the run says") == std::string::npos);
     go_to(static_cast<int>(state.lesson->steps.size()) - 1);
     CHECK(desk.said().find("Nothing is told before you hand it in") != std::string::npos);
+    CHECK_FALSE(desk.shows("Check it"));
+    REQUIRE(desk.click_on("Keep it"));
+    desk.settle();
+    CHECK(desk.said().find("Kept.") != std::string::npos);
+    CHECK(exam_result(state).answered == 2);
+    CHECK(state.last_check(state.step, 0)->report == nullptr);
     REQUIRE(desk.click_on("Hand in"));
     desk.settle();
     CHECK_FALSE(state.handed_in);  // with tasks that are open it is asked for twice
@@ -132,6 +139,9 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     REQUIRE(desk.click_on("Hand in all the same"));
     desk.settle();
     CHECK(state.handed_in);
+    for (int i = 0; i < 2000 && state.last_check(state.step, 0)->report == nullptr; ++i) desk.settle();
+    REQUIRE(state.last_check(state.step, 0)->report);
+    CHECK_FALSE(state.last_check(state.step, 0)->report->passed);  // it is the starter
     const ExamResult result = exam_result(state);
     CHECK(result.points == 1);
     CHECK(result.of_points == 20);

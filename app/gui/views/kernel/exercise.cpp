@@ -302,7 +302,7 @@ class ExerciseView final : public View {
         const bool passed = checked != nullptr && checked->report && checked->report->passed;
         if (!snapshot.checking.empty()) {
             if (button("Cancel the check")) session.post(ask::CancelCheck{});
-        } else if (button("Check it", !passed)) {
+        } else if (button(session.lesson.holds_back() ? "Keep it" : "Check it", !passed)) {
             check_exercise(session, found.step, found.index);
         }
         if (button("Back to the lesson", passed)) return_to_lesson(session, found.step);

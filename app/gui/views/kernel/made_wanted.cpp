@@ -1,5 +1,6 @@
 // What an exercise's kernel makes beside what it should, as a picture of its subject: tokens behind an RMSNorm by their
-// length, nodes of a graph by the mean of their neighbours, points by the centre that they are given to. Inputs are the
+// length, nodes of a graph by the mean of their neighbours, points by the centre that they are given to, a gradient's noise
+// over its signal by step and over all of them. Inputs are the
 // lists in the scene's arguments, what was made are the launch's outputs; what should be is worked out here in double.
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ constexpr std::string_view made_title = "What the kernel makes, and what it shou
 struct MadeRow {
     std::string name, from;  // "node 1", "7 and its neighbours 0, 2, 3"
     double wanted = 0, made = 0;
-    bool right() const { return std::abs(made - wanted) <= 1e-3 * std::max(1.0, std::abs(wanted)); }
+    bool right() const { return made == wanted || std::abs(made - wanted) <= 1e-3 * std::max(1.0, std::abs(wanted)); }
 };
 struct MadePoint {
     double x = 0, y = 0;
@@ -107,20 +108,43 @@ Made made_nearest(const std::vector<double>& points, const std::vector<double>& 
     return it;
 }
 
+// Squared gradients of parts and of the whole batch, and how many examples are in each.
+Made made_noise(const std::vector<double>& part, const std::vector<double>& whole, double b, double all, double made) {
+    Made it{.quantity = "noise over signal",
+            .rule = "A step's ratio jumps where its signal is near zero: the sums over all steps are divided once."};
+    double signals = 0, noises = 0;
+    for (size_t i = 0; i < std::min(part.size(), whole.size()) && all > b && b > 0; ++i) {
+        const double signal = (all * whole[i] - b * part[i]) / (all - b), noise = (part[i] - whole[i]) / (1 / b - 1 / all);
+        const double ratio = signal != 0 ? noise / signal : INFINITY;
+        it.rows.push_back({fmt::format("step {}", i + 1),
+                           fmt::format("{} over {}", element_number(noise), element_number(signal)), ratio, ratio});
+        signals += signal, noises += noise;
+    }
+    if (it.rows.empty() || signals == 0) return {};
+    it.rows.push_back(
+        {"all steps", fmt::format("{} over {}", element_number(noises), element_number(signals)), noises / signals, made});
+    return it;
+}
+
 // By the kernel's name; nothing: its arguments are no lists, or it has not run.
 Made made_of(const Session& session) {
     const scene::Scene* const scene = drawn_scene(session);
     const auto outputs = session.snapshot()->kernel.outputs;
     if (scene == nullptr || !outputs || outputs->empty()) return {};
     std::vector<std::vector<double>> in;
+    std::vector<double> numbers;  // arguments that are no arrays
     for (const std::string& text : scene->arguments) {
         const auto argument = scene::parse_argument(text);
         if (argument && argument.value().role == scene::KernelArgument::Role::in)
             in.push_back(numbers_of(argument.value().values));
+        else if (argument && argument.value().role == scene::KernelArgument::Role::scalar)
+            for (const double one : numbers_of(argument.value().values)) numbers.push_back(one);
     }
     const std::vector<double> made = numbers_of(outputs->front());
     if (scene->kernel == "rms_norm" && in.size() == 2) return made_tokens(in[0], in[1], made);
     if (scene->kernel == "neighbours" && in.size() == 3) return made_means(in[0], in[1], in[2], made);
+    if (scene->kernel == "noise" && in.size() == 2 && numbers.size() == 3)
+        return made_noise(in[0], in[1], numbers[1], numbers[2], made.front());
     if (scene->kernel == "nearest" && in.size() == 2) return made_nearest(in[0], in[1], made);
     return {};
 }
@@ -132,6 +156,9 @@ std::string made_headline(const Made& it) {
     if (it.wrong() == 0) return fmt::format("All {} come out right", it.all());
     if (!it.points.empty())
         return fmt::format("{} of {} points are given to a centre that is not their nearest", it.wrong(), it.all());
+    if (it.quantity == "noise over signal")
+        return fmt::format("The mean of ratios is {}, the ratio of sums {}", made_number(it.rows.back().made),
+                           made_number(it.rows.back().wanted));
     const auto off = [](const MadeRow& one) { return std::abs(one.made - one.wanted); };
     const auto worst = std::max_element(it.rows.begin(), it.rows.end(),
                                         [&](const MadeRow& a, const MadeRow& b) { return off(a) < off(b); });

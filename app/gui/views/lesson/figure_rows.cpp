@@ -508,7 +508,8 @@ class FigureRowsView final : public View {
         float y = body.y;
         for (size_t i = 0; i < stacks.size(); ++i) {
             float height = figure_stack_least(stacks[i]);
-            const float room = body.bottom() - y;
+            const float room = body.bottom() - y, tight = height - 5 * static_cast<float>(stacks[i].rows.size());
+            if (i == 0 && height > room && tight <= room) height = room;  // rather close together than a table
             if (height > room) return i > 0;
             const bool last = i + 1 == stacks.size() || height + 14 + figure_stack_least(stacks[i + 1]) > room;
             if (last) height = std::min(room, figure_stack_most(stacks[i]));

@@ -519,7 +519,10 @@ class LessonView final : public View {
                    : fmt::format("{:g} point{}", exercise.points, exercise.points == 1 ? "" : "s"),
             {.size = 13, .color = passed ? theme.right : theme.quiet, .align = Align::right, .weight = passed ? 600 : 400});
         y += 34 + ui.paragraph({x, y + 34, w, 600}, exercise.prompt, {.size = 15}, 23) + 8;
-        ui.text(x, y + 14, "Edit it here or in this file, then check it:", {.size = 13, .color = theme.ink2});
+        const bool exam = state.holds_back();
+        ui.text(x, y + 14,
+                exam ? "Edit it here or in this file, then keep it:" : "Edit it here or in this file, then check it:",
+                {.size = 13, .color = theme.ink2});
         y += 20;
         find_work_file(*state.lesson, exercise);
         const std::string& path = work_path_;
@@ -534,10 +537,16 @@ class LessonView final : public View {
         if (ui.button({x + 160, y, 152, 32}, "Edit it here")) edit_exercise(session, exercise);
         if (!session.snapshot()->checking.empty()) {
             if (ui.button({x, y, 152, 32}, "Cancel the check")) session.post(ask::CancelCheck{});
-        } else if (ui.button({x, y, 152, 32}, "Check it", !passed || failed_since)) {
+        } else if (ui.button({x, y, 152, 32}, exam ? "Keep it" : "Check it", !passed || failed_since)) {
             check_exercise(session, state.step, index);
         }
         y += 42;
+        if (exam)
+            y += ui.paragraph({x, y, w, 60},
+                              last != nullptr && last->checks > 0 ? "Kept. It is judged when you hand in, as it is then."
+                                                                  : "It is judged when you hand in, not before.",
+                              {.size = 13, .color = theme.ink2}, 19) +
+                 4;
         for (const std::string& line : report)
             y += ui.paragraph({x, y, w, 400}, line, {.size = 13, .color = failing(line) ? theme.wrong : theme.ink2}, 19) + 4;
         return y + 8;
@@ -654,7 +663,7 @@ class LessonView final : public View {
             const ExamResult result = exam_result(state);
             if (result.answered < result.tasks && !std::exchange(asked_to_hand_in_, true)) return;
             asked_to_hand_in_ = false;
-            return session.hand_in();
+            return hand_in_exam(session);
         }
         if (!last) go(session, state.step + 1);
     }

@@ -281,9 +281,9 @@ class TradeoffView final : public View {
         const Rect left{r.x + names, r.y + head, half, r.h - head},
             right{left.right() + numbers + gap, r.y + head, half, r.h - head};
         ui.text(left.x, r.y + 14, cost_name(it, cost_), {.size = 13, .color = theme.ink2, .width = half + numbers});
-        ui.text(right.x, r.y + 14, it.in_percent ? "% read right" : it.table->columns[it.quality].title,
+        ui.text(right.x, r.y + 14, it.in_percent ? "% read right, of 100" : it.table->columns[it.quality].title,
                 {.size = 13, .color = theme.ink2, .width = half + numbers});
-        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 110.0f),
+        const float pitch = std::clamp(left.h / static_cast<float>(it.rows()), 17.0f, 140.0f),
                     thick = std::clamp(pitch * 0.5f, 11.0f, 52.0f);
         const auto cost_at = [&](size_t row) { return half * static_cast<float>(it.cost(row, cost_) / most_cost); };
         const auto read_at = [&](size_t row) { return half * static_cast<float>(std::max(0.0, it.read(row)) / most_read); };
@@ -303,6 +303,7 @@ class TradeoffView final : public View {
                                   : cost,
                     {.size = 13, .weight = told ? 700 : 400, .width = numbers - 8});
             if (std::isfinite(it.read(row))) {
+                if (it.in_percent) ui.rect({right.x, middle - thick / 2, half, thick}, theme.grid);
                 ui.rect({right.x, middle - thick / 2, std::max(2.0f, read_at(row)), thick}, fill);
                 draw_spread(ui, it, row, right, middle, most_read);
                 const double apart = it.read(row) - it.read(against_);

@@ -248,8 +248,8 @@ class BatchSizesView final : public View {
         ui.polyline(along, color, 1.2f, 6, 5);
         ui.text(least_x + 6, plot.bottom() - 8, fmt::format("least examples {}", with_commas(std::llround(curve.examples))),
                 {.size = 12, .color = theme.ink2});
-        ui.text(plot.right() - 6, least_y + 16, fmt::format("least steps {:.0f}", curve.steps),
-                {.size = 12, .color = theme.ink2, .align = Align::right});
+        ui.text(plot.x + plot.w * 0.45f, least_y + 16, fmt::format("least steps {:.0f}", curve.steps),  // no run lies there
+                {.size = 12, .color = theme.ink2, .align = Align::center});
         const Point bend{across.at(2 * curve.examples), up.at(2 * curve.steps)};
         ui.rect({bend.x - 6, bend.y - 6, 12, 12}, theme.panel);
         ui.frame({bend.x - 6, bend.y - 6, 12, 12}, color, 2);

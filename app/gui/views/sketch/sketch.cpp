@@ -206,7 +206,10 @@ class SketchView final : public View {
         y += tiny ? 8 : 14;
         Rect rest{body.x, y, body.w, body.bottom() - y - 4};
         const bool all_width = tiny && picture.kind == "shares";  // its legend stands in columns
-        if (!scene.board.text.empty() && body.w >= 700 && !all_width) {
+        // Of a program's first lines nobody asks: what is asked for needs the room.
+        const bool head_alone = scene.board.line == 0 && scene.board.file.ends_with(".tape") &&
+                                lines_of(scene.board.text).size() > lines_in(scene, rest.h);
+        if (!scene.board.text.empty() && body.w >= 700 && !all_width && !head_alone) {
             // As wide as its lines, so far as the picture keeps half.
             const float h = std::min(rest.h, source_height(scene, rest.h));
             const float w = std::clamp(source_width(ui, scene, h), std::min(260.0f, body.w * 0.4f), body.w * 0.5f);

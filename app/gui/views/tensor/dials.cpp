@@ -154,6 +154,11 @@ class DialsView final : public View {
     std::string headline_of(bool told) const {
         if (const RopeMeeting* one = meeting()) {
             const int64_t apart = place_of(one->query) - place_of(one->key);
+            for (const RopeMeeting& other : meetings_)
+                if (told && &other != one && place_ < 0 && other.query.place - other.key.place == apart)
+                    return fmt::format("{} apart, at {} and {} or at {} and {}: the product is {:.4g}",
+                                       counted(apart, "place"), one->query.place, one->key.place, other.query.place,
+                                       other.key.place, product_now());
             return told ? fmt::format("{} apart: the product is {:.4g}", counted(apart, "place"), product_now())
                         : std::string("A query and a key, each turned by its place");
         }

@@ -187,7 +187,7 @@ class CurvesView final : public View {
     }
     static constexpr float headline_from = 230, roomy_from = 330;  // heights of a lesson's picture with room for one
 
-    static double to_one_digit(double most) {  // to one digit: a bound is never rounded down
+    static double digit_above(double most) {  // to one digit: a bound is never rounded down
         const double unit = std::pow(10, std::floor(std::log10(most)));
         return unit * std::ceil(most / unit - 1e-9);
     }
@@ -210,7 +210,7 @@ class CurvesView final : public View {
         if (const Apart same = apart_of(curves); same.alike)
             return fmt::format("{} runs, one curve: {}", curves.size(),
                                same.most > 0
-                                   ? fmt::format("no loss is off by more than {:.0e} of itself", to_one_digit(same.most))
+                                   ? fmt::format("no loss is off by more than {:.0e} of itself", digit_above(same.most))
                                    : "every loss is equal to the last bit");
         if (read) {
             const auto by_end = [&](const Curve& a, const Curve& b) { return share(a) < share(b); };
@@ -233,8 +233,11 @@ class CurvesView final : public View {
         const Curve& curve = snapshot.training.curves.front();
         const double first = curve.loss.front(), last = curve.loss.back();
         if (const double guess = guess_of(snapshot); guess > 0)
-            return fmt::format("The generator's loss ends at {}, near ln 2 = {:.3f}: neither player wins", loss_text(last),
-                               guess);
+            return fmt::format(
+                "Loss {} at first, {} at last, near ln 2 = {:.3f}{}", loss_text(first), loss_text(last), guess,
+                curve.accuracy.empty() || curve.accuracy.back().measures.empty()
+                    ? std::string()
+                    : fmt::format(": yet {:.0f} of 8 clumps are covered", curve.accuracy.back().measures.front().value));
         if (curve.target > 0 && curve.to_target > 0)
             return fmt::format("The target of {:g} is reached after {}", curve.target, counted(curve.to_target, "step"));
         const std::string steps = counted(curve.loss.size(), "step");
@@ -604,6 +607,7 @@ class CurvesView final : public View {
         CurveAxis& y = plot.y;
         auto& marks = plot.marks;
         y.log = true;
+        if (range.high < 2.5 * range.low) return scale_closely(plot, range);
         y.low = log_end(range.low, {1, 2, 3, 5}, false);
         y.high = std::max(log_end(range.high, {1, 2, 3, 5}, true), y.low * 2);
         for (double decade = 1e-8; decade < 1e6; decade *= 10)
@@ -615,6 +619,21 @@ class CurvesView final : public View {
                 (marks.empty() || tick_text(end) != marks[0].second))
                 marks.emplace_back(end, tick_text(end));
         if (marks.size() > 5) std::erase_if(marks, [](const auto& t) { return t.second.find('3') != std::string::npos; });
+    }
+
+    // Losses that hardly differ have the whole height, with marks at even numbers of a tenth of a decade or so.
+    static void scale_closely(Plot& plot, const Range& range) {
+        CurveAxis& y = plot.y;
+        y.log = true;
+        y.low = log_end(range.low, {1, 1.2, 1.5, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}, false);
+        y.high = std::max(log_end(range.high, {1, 1.2, 1.5, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}, true), y.low * 1.3);
+        const double decade = std::pow(10.0, std::floor(std::log10(y.low)));
+        for (const double unit : {0.1 * decade, 0.2 * decade, 0.5 * decade, decade, 2 * decade}) {
+            plot.marks.clear();
+            for (double i = std::ceil(y.low / unit - 1e-6); i * unit <= y.high * (1 + 1e-6); ++i)
+                plot.marks.emplace_back(i * unit, tick_text(i * unit));
+            if (plot.marks.size() <= 6) return;
+        }
     }
 
     static void scale_evenly(Plot& plot, const Range& range) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/training/exhibit_sides.h"
+
 namespace lockstep::gui {
 namespace {
 
@@ -33,111 +35,6 @@ Color cloud_color(int index, const Theme& theme) {
 
 constexpr size_t written_in_headline = 36;  // letters
 constexpr size_t most_edges = 800;          // that are drawn: each is a quad
-
-// The newest measure of the first run that is not younger than the step on show; null: there is none.
-const nn::Evaluation* measured_at(const Snapshot& snapshot) {
-    if (snapshot.training.curves.empty() || !snapshot.training.step) return nullptr;
-    const nn::Evaluation* newest = nullptr;
-    for (const nn::Evaluation& one : snapshot.training.curves.front().accuracy)
-        if (one.step <= snapshot.training.step->step + 1) newest = &one;
-    return newest;
-}
-
-struct ShareBar {
-    std::string name;
-    double value = 0;  // percent
-};
-// `mark`: a line across them, which those that reach it are filled for; 0: none.
-void draw_shares_beside(Ui& ui, const std::vector<ShareBar>& bars, std::string_view title, double mark,
-                        std::string_view words, const Rect& r) {
-    const Theme& theme = *ui.theme;
-    ui.text(r.x, r.y + 10, title, {.size = 14, .weight = 600, .width = r.w});
-    double most = 1e-9;
-    float names = 40;
-    for (const ShareBar& bar : bars) {
-        most = std::max({most, bar.value, mark});
-        names = std::max(names, ui.text_width(bar.name, {.size = 13}) + 12);
-    }
-    const float below = mark > 0 ? 20 : 0, pitch = std::min(46.0f, (r.h - 24 - below) / static_cast<float>(bars.size()));
-    const float room = std::min(r.w - names - 56, 420.0f);
-    if (pitch < 12 || room < 40) return;
-    for (size_t i = 0; i < bars.size(); ++i) {
-        const float y = r.y + 24 + pitch * static_cast<float>(i), thick = std::min(26.0f, pitch - 4);
-        const bool enough = mark <= 0 || bars[i].value >= mark;
-        ui.text(r.x, y + pitch / 2 + 4, bars[i].name, {.size = 13, .color = theme.ink2, .width = names - 6});
-        const Rect at{r.x + names, y + (pitch - thick) / 2, std::max(2.0f, room * static_cast<float>(bars[i].value / most)),
-                      thick};
-        if (enough)
-            ui.rect(at, data::green);
-        else
-            ui.hatch(at, data::grey, Hatch::diagonal);
-        ui.text(at.right() + 8, y + pitch / 2 + 4, fmt::format("{:.3g} %", bars[i].value), {.size = 13, .weight = 600});
-    }
-    if (mark <= 0) return;
-    const float x = r.x + names + room * static_cast<float>(mark / most),
-                end = r.y + 24 + pitch * static_cast<float>(bars.size());
-    const Point line[] = {{x, r.y + 22}, {x, end + 4}};
-    ui.polyline(line, theme.ink, 1.5f, 6, 4);
-    const bool turned = x + ui.text_width(words, {.size = 12}) > r.right();
-    ui.text(x, end + 18, words, {.size = 12, .color = theme.ink2, .align = turned ? Align::right : Align::left});
-}
-
-// A run's loss by step, where it says what the picture beside it cannot: how it came to rest.
-void draw_rest(Ui& ui, const Curve& curve, std::string_view title, const Rect& r) {
-    const Theme& theme = *ui.theme;
-    ui.text(r.x, r.y + 10, title, {.size = 14, .weight = 600, .width = r.w});
-    double most = 0;
-    for (const double loss : curve.loss) most = std::max(most, loss);
-    const Rect plot{r.x + 52, r.y + 28, std::min(r.w, 520.0f) - 60, r.h - 28 - 22};
-    if (!(most > 0) || plot.w < 80 || plot.h < 40) return;
-    const auto at = [&](size_t step, double loss) {
-        return Point{
-            plot.x + plot.w * static_cast<float>(step) / static_cast<float>(std::max<size_t>(1, curve.loss.size() - 1)),
-            plot.bottom() - plot.h * static_cast<float>(loss / most)};
-    };
-    const double unit = rounded(most / 4);
-    for (double mark = 0; mark <= most * 1.001; mark += unit) {
-        ui.line({plot.x, at(0, mark).y}, {plot.right(), at(0, mark).y}, theme.grid);
-        ui.text(plot.x - 8, at(0, mark).y + 4, readable_number(fmt::format("{:.0f}", mark)),
-                {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
-    }
-    std::vector<Point> line;
-    for (size_t step = 0; step < curve.loss.size(); ++step) line.push_back(at(step, curve.loss[step]));
-    ui.polyline(line, data::orange, 2.5f);
-    ui.circle(line.back(), 4.5f, data::orange);
-    ui.text(line.back().x - 4, line.back().y + 22, readable_number(fmt::format("{:.0f}", curve.loss.back())),
-            {.size = 14, .align = Align::right, .weight = 700});
-    ui.text(plot.x, plot.bottom() + 16, "round 1", {.size = 12, .color = theme.quiet});
-    ui.text(plot.right(), plot.bottom() + 16, fmt::format("{}", curve.loss.size()),
-            {.size = 12, .color = theme.quiet, .align = Align::right});
-}
-
-// Beside a square of points; false: there is nothing else to see.
-bool draw_beside(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
-    if (!snapshot.training.step || snapshot.training.curves.empty()) return false;
-    const Curve& curve = snapshot.training.curves.front();
-    const std::string& model = snapshot.training.step->model;
-    if (model == "kmeans" && curve.loss.size() > 2)
-        return draw_rest(ui, curve, "sum of squared distances, by round", r), true;
-    const nn::Evaluation* const measured = measured_at(snapshot);
-    if (model == "gan" && measured != nullptr && !measured->parts.empty()) {
-        std::vector<ShareBar> bars;
-        for (size_t i = 0; i < measured->parts.size(); ++i)
-            bars.push_back({fmt::format("clump {}", i + 1), 100 * measured->parts[i]});
-        const double enough = 100.0 / 4 / static_cast<double>(bars.size());  // a quarter of an equal share
-        draw_shares_beside(ui, bars, "made points in each clump, of those judged", enough,
-                           fmt::format("{:.0f} %: covered", enough), r);
-        return true;
-    }
-    if (model != "gcn" || measured == nullptr || it.clouds.empty()) return false;
-    size_t nodes = 0;
-    for (size_t c = 0; c + 1 < it.clouds.size(); ++c) nodes += it.clouds[c].dots.size();
-    const double known =
-        100 * static_cast<double>(it.clouds.back().dots.size()) / static_cast<double>(std::max<size_t>(1, nodes));
-    const std::vector<ShareBar> bars = {{"have a label", known}, {"others read right", 100 * measured->accuracy}};
-    draw_shares_beside(ui, bars, "of the nodes", 0, {}, {r.x, r.y, r.w, std::min(r.h, 130.0f)});
-    return true;
-}
 
 void draw_scatter(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
     const Theme& theme = *ui.theme;
@@ -297,7 +194,8 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
     std::string shown = flat;
     while (shown.size() > 20 && ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line, false) > room)
         shown.resize(shown.size() * 9 / 10);
-    ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line);
+    const float end = y + 8 + ui.paragraph({r.x, y + 8, r.w, room}, shown, letters, line);
+    if (r.bottom() - end > 110) draw_losses_below(ui, snapshot, {r.x, end + 12, r.w, r.bottom() - end - 12});
 }
 
 void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {
@@ -387,6 +285,15 @@ void maze_legend(Ui& ui, const Rect& r) {
     ui.legend(r.x, r.y + 64, theme.ink3, Hatch::diagonal, "wall");
     ui.legend_line(r.x, r.y + 88, theme.ink, false, "the longer, the likelier");
 }
+// The legend, and what walks bring, below it or in a low picture beside it.
+void draw_beside_maze(Ui& ui, const Snapshot& snapshot, const Rect& r) {
+    constexpr float legend_w = 178, legend_h = 118;
+    maze_legend(ui, r);
+    if (r.h > 2 * legend_h)
+        draw_returns(ui, snapshot, {r.x, r.y + legend_h, r.w, r.h - legend_h});
+    else
+        draw_returns(ui, snapshot, {r.x + legend_w, r.y, r.w - legend_w, r.h});
+}
 // Now, and where there is room how it began, under names that tell them apart.
 void draw_mazes(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
     const auto& first = snapshot.training.first_step;
@@ -396,7 +303,7 @@ void draw_mazes(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect&
     if (!both) {
         draw_maze(ui, it, r);
         const float wide = maze_width(it, r);
-        if (r.w - wide > 140) maze_legend(ui, {r.x + wide + 18, r.y, r.w - wide - 18, r.h});
+        if (r.w - wide > 140) draw_beside_maze(ui, snapshot, {r.x + wide + 18, r.y, r.w - wide - 18, r.h});
         return;
     }
     const Exhibit before = exhibit_of(*first, 0);
@@ -407,7 +314,7 @@ void draw_mazes(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect&
             {.size = 14, .weight = 600, .width = wide});
     if (before.kind == Exhibit::Kind::maze) draw_maze(ui, before, below);
     draw_maze(ui, it, now);
-    maze_legend(ui, {now.x + wide + 18, below.y, legend, below.h});
+    draw_beside_maze(ui, snapshot, {now.x + wide + 18, below.y, r.right() - now.x - wide - 18, below.h});
 }
 
 void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
@@ -510,7 +417,11 @@ std::string exhibit_headline(const Snapshot& snapshot, const Exhibit& it) {
         return fmt::format("From {} known labels, {:.1f} % of the other nodes are placed right", known,
                            100 * measured->accuracy);
     }
-    if (model == "kmeans") return "Each ring stands at the mean of its points: no gradient took part";
+    if (model == "kmeans") {
+        const std::vector<double>& sums = snapshot.training.curves.front().loss;
+        return fmt::format("Without a gradient the sum of squared distances falls from {} to {}",
+                           with_commas(std::llround(sums.front())), with_commas(std::llround(sums.back())));
+    }
     if (const Written* const newest = written_at(snapshot); it.kind == Exhibit::Kind::attention && newest != nullptr) {
         const std::string text = plain_letters(newest->text).substr(0, written_in_headline);
         return fmt::format("After {} steps it writes: \"{} ...\"", newest->step + 1, text);

@@ -53,7 +53,9 @@ bool gives(const lessons::Predict& predict, std::string_view curve) {
 
 bool keeps_back(const Session& session, std::string_view curve) {
     const LessonState& state = session.lesson;
-    if (session.workspace != Workspace::learn || !state.lesson || state.step < 0 || shows_case_before(state)) return false;
+    // In other workspaces, too, an open question waits; a run of the learner's own hides nothing.
+    if (session.workspace != Workspace::learn && session.learn.reveal_steps < 0) return false;
+    if (!state.lesson || state.step < 0 || shows_case_before(state)) return false;
     const auto now = static_cast<size_t>(state.step);
     const scene::Scene* const scene = lessons::scene_at(*state.lesson, now);
     const bool open_now = session.learn.reveal_steps >= 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/gui/view.h"
@@ -39,13 +40,14 @@ class SeedsView final : public View {
                             .caption = caption});
         float y = body.y;
         const bool low = body.h <= 230;  // above a sketch
-        ui.text(body.x, y + (low ? 14.0f : 20.0f), headline_of(groups),
-                {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
+        const std::string head = headline_of(groups);
+        const bool large = !low && ui.text_width(head, {.size = 20, .weight = 700}) <= body.w;
+        ui.text(body.x, y + (low ? 14.0f : 20.0f), head, {.size = large ? 20.0f : 16.0f, .weight = 700, .width = body.w});
         y += low ? 22 : 36;
         const Rect room{body.x, y, body.w, body.bottom() - 26 - y};
         const bool losses = room.w > 720;
         const float left = losses ? room.w * 0.55f : room.w;
-        draw_dots(ui, groups, {room.x, room.y, left, room.h});
+        draw_dots(ui, groups, asked_level(session), {room.x, room.y, left, room.h});
         if (losses) draw_losses(ui, groups, {room.x + left + 40, room.y, room.w - left - 40, room.h});
         const float at = body.bottom() - 6;
         ui.ring({body.x + 7, at - 4}, 5, ui.theme->ink2, 1.5f);
@@ -81,6 +83,20 @@ class SeedsView final : public View {
         std::erase_if(groups, [](const SeedGroup& group) { return group.kept_back; });
         return groups;
     }
+    // The accuracy that the step's exercise asks for; 0: it asks for none.
+    static double asked_level(const Session& session) {
+        const LessonState& state = session.lesson;
+        const auto at = static_cast<size_t>(std::max(0, state.step));
+        if (session.workspace != Workspace::learn || !state.lesson || at >= state.lesson->steps.size()) return 0;
+        for (const lessons::Exercise& exercise : state.lesson->steps[at].exercises)
+            for (const scene::Expression& clause : exercise.check.clauses()) {
+                if (!clause.text().starts_with("accuracy") || clause.text().find(">=") == std::string::npos) continue;
+                const auto level = clause.sides().second.evaluate(
+                    [](const scene::FigureName&) -> Result<double> { return Diagnostic{.message = "not a number"}; });
+                if (level) return level.value();
+            }
+        return 0;
+    }
     // "batch 512", "SGD and LARS": those that wait for an answer; empty: none does.
     static std::string asked(const std::vector<SeedGroup>& groups) {
         std::vector<std::string> names;
@@ -101,15 +117,26 @@ class SeedsView final : public View {
         const auto by_mean = [](const SeedGroup& a, const SeedGroup& b) { return a.mean() < b.mean(); };
         const auto [worst, best] = std::minmax_element(groups.begin(), groups.end(), by_mean);
         if (groups.empty()) return fmt::format("What do {} read?", waits);
-        std::string text = fmt::format("{} reads {:.1f} % on average", best->name, 100 * best->mean());
-        if (!waits.empty()) return fmt::format("{}; and {}?", text, waits);
+        if (!waits.empty())
+            return fmt::format("{} reads {:.1f} % on average; and {}?", capital(best->name), 100 * best->mean(), waits);
         if (groups.size() == 1 && best->high() - best->low() > far_apart)
-            return fmt::format("By its seed alone {} reads {:.1f} or {:.1f} %", best->name, 100 * best->low(),
+            return fmt::format("Nothing but the seed differs: {:.1f} to {:.1f} % are read", 100 * best->low(),
                                100 * best->high());
+        if (groups.size() == 1)
+            return fmt::format("On average {} seeds read {:.1f} %", best->accuracies.size(), 100 * best->mean());
         if (groups.size() == 2 && worst->high() - worst->low() > far_apart && best->high() - best->low() < far_apart)
-            return fmt::format("{}: every seed reads at least {:.1f} %; {}: one only {:.1f} %", best->name,
+            return fmt::format("{}: every seed reads at least {:.1f} %; {}: one only {:.1f} %", capital(best->name),
                                100 * best->low(), worst->name, 100 * worst->low());
-        if (groups.size() > 1) text += fmt::format(", {} {:.1f} %", worst->name, 100 * worst->mean());
+        if (groups.size() > 4)
+            return fmt::format("{} reads {:.1f} % on average, {} {:.1f} %", capital(best->name), 100 * best->mean(),
+                               worst->name, 100 * worst->mean());
+        std::string text;
+        for (const SeedGroup& group : groups)
+            text += fmt::format("{}{}: {:.1f} %", text.empty() ? "" : ", ", group.name, 100 * group.mean());
+        return capital(text) + " on average";
+    }
+    static std::string capital(std::string text) {
+        if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
         return text;
     }
     static std::string caption_of(const std::vector<SeedGroup>& all) {
@@ -131,7 +158,8 @@ class SeedsView final : public View {
         return text + ": less than lies between the groups.";
     }
 
-    static void draw_dots(Ui& ui, const std::vector<SeedGroup>& groups, const Rect& r) {
+    // `asked`: what an exercise asks for, a dashed line; 0: nothing.
+    static void draw_dots(Ui& ui, const std::vector<SeedGroup>& groups, double asked, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float head = ui.text(r.x, r.y + 14, "Accuracy", {.size = 14, .weight = 600});
         ui.text(head + 8, r.y + 14, "% of unseen examples",
@@ -141,7 +169,8 @@ class SeedsView final : public View {
             low = std::min(low, group.kept_back ? 0 : group.low());
             high = std::max(high, group.kept_back ? 1 : group.high());
         }
-        low = std::max(0.0, std::floor(low * 10 - 0.2) / 10);
+        if (asked > 0) high = std::max(high, asked);
+        low = low < 0.35 ? 0 : std::floor(low * 10 - 0.2) / 10;
         high = std::min(1.0, std::ceil(high * 10 + 0.2) / 10);
         const Rect plot{r.x + 36, r.y + 34, r.w - 36, r.h - 34 - 40};
         if (plot.h < 40 || plot.w < 80) return;
@@ -154,7 +183,14 @@ class SeedsView final : public View {
             ui.text(plot.x - 8, y_of(mark) + 4, fmt::format("{:.0f}", 100 * mark),
                     {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         }
-        const float column = plot.w / static_cast<float>(groups.size());
+        if (asked > 0) {
+            const Point line[] = {{plot.x, y_of(asked)}, {plot.right(), y_of(asked)}};
+            ui.polyline(line, theme.ink, 1.5f, 6, 4);
+            ui.text(plot.right() - 2, y_of(asked) - 6, fmt::format("asked: {:.0f} on average", 100 * asked),
+                    {.size = 13, .align = Align::right, .weight = 600});
+        }
+        const float column = plot.w / static_cast<float>(groups.size()), spread = std::clamp(column * 0.3f, 34.0f, 96.0f),
+                    half = spread / 2 + 12;  // of the mean's line, which looks out from behind its dots
         for (size_t g = 0; g < groups.size(); ++g) {
             const SeedGroup& group = groups[g];
             const float middle = plot.x + column * (static_cast<float>(g) + 0.5f), mean = y_of(group.mean());
@@ -166,10 +202,10 @@ class SeedsView final : public View {
                         {.size = 24, .color = theme.ink2, .align = Align::center, .weight = 700});
                 continue;
             }
-            ui.rect({middle - 22, mean - 2, 44, 4}, seed_color(g));
+            ui.rect({middle - half, mean - 2, 2 * half, 4}, seed_color(g));
             const auto seeds = static_cast<float>(group.accuracies.size());
             for (size_t s = 0; s < group.accuracies.size(); ++s) {
-                const float x = middle + (seeds > 1 ? (static_cast<float>(s) / (seeds - 1) - 0.5f) * 34 : 0);
+                const float x = middle + (seeds > 1 ? (static_cast<float>(s) / (seeds - 1) - 0.5f) * spread : 0);
                 const Point at{x, y_of(group.accuracies[s])};
                 ui.circle(at, 5, theme.panel);
                 ui.ring(at, 5, seed_color(g), 2);
@@ -177,8 +213,8 @@ class SeedsView final : public View {
                     ui.tooltip(fmt::format("{}, run {}: {:.1f} %", group.name, s + 1, 100 * group.accuracies[s]));
             }
             const std::string text = fmt::format("{:.1f}", 100 * group.mean());
-            if (column > 110)
-                ui.text(middle + 32, mean + 5, text, {.size = 16, .weight = 700});
+            if (column > 2 * half + 60)
+                ui.text(middle + half + 8, mean + 5, text, {.size = 16, .weight = 700});
             else
                 ui.text(middle, std::min(y_of(group.low()) + 24, plot.bottom() - 2), text,
                         {.size = 13, .align = Align::center, .weight = 700});
@@ -206,7 +242,10 @@ class SeedsView final : public View {
     static void draw_losses(Ui& ui, const std::vector<SeedGroup>& groups, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float head = ui.text(r.x, r.y + 14, "Loss", {.size = 14, .weight = 600});
-        ui.text(head + 8, r.y + 14, "mean over the seeds, from first step to last",
+        const bool each = std::any_of(groups.begin(), groups.end(), [](const SeedGroup& group) {
+            return !group.kept_back && group.high() - group.low() >= far_apart;
+        });
+        ui.text(head + 8, r.y + 14, each ? "mean over the seeds; thin: each seed" : "mean over the seeds, by step",
                 {.size = 13, .color = theme.quiet, .width = r.right() - head - 8});
         double most = 0;
         for (const SeedGroup& group : groups)
@@ -260,8 +299,13 @@ class SeedsView final : public View {
             if (line.size() > 1) ui.polyline(line, seed_color(g), 2.5f, g % 2 == 1 ? 7.0f : 0.0f, g % 2 == 1 ? 4.0f : 0.0f);
             if (line.size() == 1) ui.circle(line.front(), 4, seed_color(g));
         }
-        ui.text(plot.x, plot.bottom() + 18, "first", {.size = 12, .color = theme.quiet});
-        ui.text(plot.right(), plot.bottom() + 18, "last", {.size = 12, .color = theme.quiet, .align = Align::right});
+        const bool alike = std::all_of(groups.begin(), groups.end(), [&](const SeedGroup& group) {
+            return group.loss.size() == groups.front().loss.size();
+        });
+        ui.text(plot.x, plot.bottom() + 18, alike ? "step 1" : "first", {.size = 12, .color = theme.quiet});
+        ui.text(plot.right(), plot.bottom() + 18,
+                alike ? with_commas(static_cast<int64_t>(groups.front().loss.size())) : std::string("last"),
+                {.size = 12, .color = theme.quiet, .align = Align::right});
         for (size_t g = 0; g < groups.size(); ++g)
             ui.legend_line(r.x + places[g].second, plot.bottom() + 38 + line_pitch * static_cast<float>(places[g].first),
                            seed_color(g), g % 2 == 1, name_in_legend(groups[g]));

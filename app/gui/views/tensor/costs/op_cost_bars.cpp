@@ -18,7 +18,7 @@ namespace {
 using Programs = std::vector<ProgramCosts>;
 
 constexpr std::string_view costs_hidden = "What each op costs stays hidden until you lock an answer.";
-constexpr float least_pitch = 17, most_pitch = 84;
+constexpr float least_pitch = 17, most_pitch = 110;
 
 class OpCostsView final : public View {
   public:
@@ -45,7 +45,7 @@ class OpCostsView final : public View {
             ui.text(body.x, y + (low ? 17.0f : 22.0f), op_costs_headline(programs, of_bytes_),
                     {.size = low ? 16.0f : 20.0f, .weight = 700, .width = body.w});
             if (!low)
-                ui.text(body.x, y + 44, op_costs_second(programs, of_bytes_),
+                ui.text(body.x, y + 44, op_costs_second(programs, of_bytes_) + asked_words(session, programs.front()),
                         {.size = 14, .color = ui.theme->ink2, .width = body.w});
             y += low ? 26 : 58;
         }
@@ -75,6 +75,25 @@ class OpCostsView final : public View {
     std::string_view title() const { return of_bytes_ ? "Bytes moved, op by op" : "Operations, op by op"; }
     double cost(const OpCostRow& row) const { return of_bytes_ ? row.bytes : row.operations; }
     std::string number(double value) const { return of_bytes_ ? bytes_si(value) : whole_number(std::llround(value)); }
+    // What the step's exercise allows at most: " Asked: 24,211 operations or fewer."; "" where it asks nothing of the kind.
+    std::string asked_words(const Session& session, const ProgramCosts& program) const {
+        const LessonState& state = session.lesson;
+        const auto at = static_cast<size_t>(std::max(0, state.step));
+        if (session.workspace != Workspace::learn || !state.lesson || at >= state.lesson->steps.size()) return {};
+        const std::string_view figure = of_bytes_ ? "bytes_moved" : "operations";
+        for (const lessons::Exercise& exercise : state.lesson->steps[at].exercises)
+            for (const scene::Expression& clause : exercise.check.clauses()) {
+                if (!clause.text().starts_with(figure) || clause.text().find("<=") == std::string::npos) continue;
+                const auto most = clause.sides().second.evaluate([&](const scene::FigureName& name) -> Result<double> {
+                    if (name.base == figure) return program.cost(of_bytes_);
+                    return Diagnostic{.message = "not known here"};
+                });
+                if (most)
+                    return fmt::format(" Asked: {}{} or fewer.", number(std::floor(most.value())),
+                                       of_bytes_ ? "" : " operations");
+            }
+        return {};
+    }
     std::string caption_of(const Programs& programs) const {
         std::string text = of_bytes_ ? "Each buffer counts once a kernel that reads or writes it."
                                      : "A multiply-add counts as two operations.";

@@ -1,0 +1,10 @@
+// fails: outputs
+extern "C" __global__ void lars(float* w, const float* g, int n, float rate, float trust) {
+    float weight = 0.0f, gradient = 0.0f;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        weight += w[i] * w[i];
+        gradient += g[i] * g[i];
+    }
+    float local = gradient > 0.0f ? trust * sqrtf(weight) / sqrtf(gradient) : 1.0f;
+    for (int i = threadIdx.x; i < n; i += 32) w[i] -= rate * local * g[i];
+}
