@@ -108,15 +108,14 @@ struct Session::Worker {
     std::optional<ask::CheckExercise> next_check;   // once the one under way has ended
     std::shared_ptr<lessons::Yardstick> yardstick;  // of the exercise that was checked last
     const lessons::Exercise* measured_for = nullptr;
-    std::jthread checker;
     // Of puzzles that were open, by their files: the task of then, and the designs of its medals.
     std::map<std::filesystem::path,
              std::pair<std::shared_ptr<const BuildTask>, std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>>>
         medals;
     // And their designs, with the time at which the file was written: who comes back finds them.
     std::map<std::filesystem::path, std::pair<std::filesystem::file_time_type, std::shared_ptr<const BuildState>>> left;
-    std::chrono::steady_clock::time_point note_since;  // of a draft.problem that says what went well
-    std::jthread thread;                               // last: it uses all of the above
+    std::map<std::string, lessons::Medal> kept_medals;  // in this window, by puzzle
+    std::chrono::steady_clock::time_point note_since;   // of a draft.problem that says what went well
 
     // worker.cpp
     bool note_is_up() const;
@@ -201,10 +200,9 @@ struct Session::Worker {
     double seconds_waited();  // by who asked for the newest design
     void end_samples();
     bool known_medals();
-    void leave_puzzle();                                // keeps its designs
-    void after_newest();                                // all that follows the run of the newest design
-    void keep_medal(const BuiltDesign& design);         // in the learner's progress, where it is the best of its puzzle
-    std::map<std::string, lessons::Medal> kept_medals;  // in this window, by puzzle
+    void leave_puzzle();                         // keeps its designs
+    void after_newest();                         // all that follows the run of the newest design
+    void keep_medal(const BuiltDesign& design);  // in the learner's progress, where it is the best of its puzzle
     void judge_designs(std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references);
     void put_changes_back();  // of the newest design, where it has gold
     void find_next();         // the change of the newest design that gains most
@@ -242,6 +240,8 @@ struct Session::Worker {
     void check_exercise(const ask::CheckExercise& wish);
     void begin_check(const ask::CheckExercise& wish);
     void take_check(const std::shared_ptr<const CheckedExercise>& found);
+
+    std::jthread checker, thread;  // last: they use all of the above, and have ended before any of it is gone
 };
 
 // "A100" for "a100".
