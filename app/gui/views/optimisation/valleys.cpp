@@ -128,7 +128,8 @@ class ValleysView final : public View {
         const double left = valleys.places.front(), right = valleys.places.back();
         const auto x_of = [&](double w) { return plot.x + plot.w * static_cast<float>((w - left) / (right - left)); };
         const auto y_of = [&](double loss) { return plot.bottom() - plot.h * static_cast<float>(loss / most); };
-        ui.text(r.x, r.y + 14, valley.name, {.size = 15, .weight = 700});
+        const float name = ui.text(r.x, r.y + 14, valley.name, {.size = 15, .weight = 700});
+        ui.text(name + 10, r.y + 14, "loss by weight", {.size = 13, .color = theme.ink2, .width = r.right() - name - 10});
         for (double mark = 0; mark <= most; mark += most > 0.6 ? 0.25 : 0.1) {
             ui.line({plot.x, y_of(mark)}, {plot.right(), y_of(mark)}, theme.grid);
             ui.text(plot.x - 8, y_of(mark) + 4, fmt::format("{:g}", mark),

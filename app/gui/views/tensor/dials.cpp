@@ -188,7 +188,7 @@ class DialsView final : public View {
         const int64_t count = std::min<int64_t>(turn().pairs(), 6);
         const int64_t across = count <= 2 ? count : 3, down = (count + across - 1) / across;
         const float w = r.w / static_cast<float>(across), h = r.h / static_cast<float>(down);
-        const float radius = std::min({w / 2 - 24, (h - 62) / 2, 130.0f});
+        const float radius = std::min({w / 2 - 12, (h - 62) / 2, 140.0f});
         if (radius < 18) return;
         double longest = 1e-9;
         for (int64_t pair = 0; pair < count; ++pair) {
